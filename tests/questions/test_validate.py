@@ -23,8 +23,6 @@ from support.helpers import ROOT, run_cli
 from support.naive import templates as naive
 from support.small_hospital import KINDS, made, written
 
-RULES_NOW = [rule for rule in RULES if rule != "cohorts"]
-
 
 def wards(people=12, unknown=()):
     """Individuals with their own tables of two sorts, all under one shared variable."""
@@ -106,7 +104,7 @@ def test_names_tell_relation_and_individual(name, parts):
 # ---- predictions
 
 
-@pytest.mark.parametrize("rule", RULES_NOW)
+@pytest.mark.parametrize("rule", RULES)
 def test_predictions_are_those_of_enumeration(rule, tmp_path):
     graph, evidence = wards(7, unknown=("p5",)), seen(7)
     case = lifagu.open(graph).observe(evidence).fill(by=rule)

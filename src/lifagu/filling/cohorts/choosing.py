@@ -12,16 +12,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows, offsets_of
+from lifagu.basics.arrays import (
+    Floats,
+    Ints,
+    first_places,
+    group_lists,
+    group_rows,
+    group_rows_bitwise,
+    offsets_of,
+)
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.cohorts.fitting import CohortShape, fit
+from lifagu.filling.cohorts.fitting import RESTARTS, CohortShape, fit, sharing, tables_alone
 from lifagu.filling.cohorts.found import FoundCohorts
-from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
+from lifagu.filling.cohorts.place_evidence import PlaceEvidence, TableTokens
 
 HIDDEN = 0.15  # share of the known tables that are hidden to choose
 FOLDS = 2
 DRAWN_AGAIN = 200
 CHOSEN_ON, FITTED_ON = 4_000, 20_000  # individuals at the most
+TRIES = 2  # beginnings of each sort while choosing
+FAR_BEHIND = 4.0  # standard errors by which a sort is behind that is not tried again
+HOPELESS = -1e6  # the log probability that it has then
 LEAST_WEIGHT = 0.05  # sorts with less are left out
 # sorts that are tried: of exact tables, and of estimated ones
 EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, None))
@@ -46,8 +57,7 @@ def find_cohorts(shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0)
     """
     rng = np.random.default_rng(seed)
     shapes = ESTIMATED if estimated else EXACT
-    some = _sample(shown, CHOSEN_ON, rng)
-    scores = np.stack([_scores(some, shape, rng) for shape in shapes], axis=1)
+    scores = _compared(_sample(shown, CHOSEN_ON, rng), shapes, seed)
     weights = _weights(scores, rng)
     order = np.argsort(-weights, kind="stable")
     order = order[weights[order] >= LEAST_WEIGHT]
@@ -57,7 +67,7 @@ def find_cohorts(shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0)
         best = max(naming, key=lambda place: float(scores[:, place].sum()))
         order = np.array([best, *(place for place in order.tolist() if place != best)])
     rows = _sample(shown, FITTED_ON, rng)
-    found = [_fitted(rows, shapes[place], rng) for place in order.tolist()]
+    found = _fitted(rows, [shapes[place] for place in order.tolist()], seed, RESTARTS)
     return AveragedCohorts(tuple(found), weights[order] / weights[order].sum())
 
 
@@ -75,11 +85,23 @@ def _sample(
 
 
 def _fitted(
-    shown: Sequence[PlaceEvidence], shape: CohortShape, rng: np.random.Generator
-) -> FoundCohorts:
-    """Cohorts; individuals that show the same are counted instead of repeated."""
+    shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], seed: int, restarts: int
+) -> list[FoundCohorts]:
+    """Cohorts of each sort; individuals that show the same are counted instead of repeated."""
     individuals, weights = _distinct(shown)
-    return FoundCohorts.of(fit([each.among(individuals) for each in shown], weights, shape, rng))
+    rows = [each.among(individuals) for each in shown]
+    alone: list[Floats] | None = None
+    found: dict[CohortShape, FoundCohorts] = {}
+    for count in dict.fromkeys(shape.cohorts for shape in shapes):
+        own, shared = CohortShape(count, shared=False), CohortShape(count, shared=True)
+        cohorts = fit(rows, weights, own, np.random.default_rng([seed, count or 0]), restarts)
+        if own in shapes:
+            found[own] = FoundCohorts.of(cohorts)
+        if shared in shapes:  # begins where the other ended
+            if alone is None:
+                alone = tables_alone(rows, weights, np.random.default_rng(seed))
+            found[shared] = FoundCohorts.of(sharing(cohorts, alone))
+    return [found[shape] for shape in shapes]
 
 
 def _distinct(shown: Sequence[PlaceEvidence]) -> tuple[Ints, Floats]:
@@ -89,32 +111,62 @@ def _distinct(shown: Sequence[PlaceEvidence]) -> tuple[Ints, Floats]:
 
 
 def alike_individuals(shown: Sequence[PlaceEvidence]) -> Ints:
-    """Individuals numbered by what they show; counts are never taken to be the same."""
+    """Individuals numbered by what they show; counts are the same if all their bits are."""
     count = shown[0].owners.count
-    if any(isinstance(each, Counts) for each in shown):
-        return np.arange(count)
     owner = np.concatenate([each.owners.of for each in shown])
     place = np.concatenate([np.full(len(each.owners.of), at) for at, each in enumerate(shown)])
-    codes = np.concatenate([each.codes for each in shown if isinstance(each, TableTokens)])
+    codes = np.concatenate([_codes(each) for each in shown])
     order = np.lexsort((codes, place, owner))
     what = group_rows(np.column_stack((place, codes)))[order]
     return group_lists(offsets_of(np.bincount(owner, minlength=count)), what)
 
 
-def _scores(shown: Sequence[PlaceEvidence], shape: CohortShape, rng: np.random.Generator) -> Floats:
-    """The log probability of each table that is hidden, fold by fold."""
-    hiding = np.random.default_rng(1)  # the same for all sorts
-    scores = [np.zeros(0)]
-    for _ in range(FOLDS):
+def _codes(evidence: PlaceEvidence) -> Ints:
+    """Rows of a place numbered by what they show."""
+    if isinstance(evidence, TableTokens):
+        return evidence.codes
+    return group_rows_bitwise(evidence.raw.reshape(len(evidence.raw), -1))
+
+
+def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], seed: int) -> Floats:
+    """The log probability of each table that is hidden, by each sort, fold by fold.
+
+    A sort that is far behind after a fold is not tried again, and has no chance any more.
+    """
+    hiding = np.random.default_rng(1)
+    scores = np.zeros((0, len(shapes)))
+    tried = np.arange(len(shapes))
+    for fold in range(FOLDS):
         gone = [hiding.random(len(each.owners.of)) < HIDDEN for each in shown]
         rest = [each.only(np.flatnonzero(~away)) for each, away in zip(shown, gone, strict=True)]
-        found = _fitted(rest, shape, rng)
-        belonging = found.belonging(rest)
-        for place, each, left, away in zip(found.places, shown, rest, gone, strict=True):
-            hidden = each.only(np.flatnonzero(away))
-            owner = hidden.owners.of
-            likely = place.which_beside(place.which(belonging[owner]), owner, left, belonging)
-            scores.append(hidden.log_scores(place.mean_of(likely)))
+        hidden = [each.only(np.flatnonzero(away)) for each, away in zip(shown, gone, strict=True)]
+        found = _fitted(rest, [shapes[number] for number in tried], seed + fold, TRIES)
+        here = np.full((sum(len(each.owners.of) for each in hidden), len(shapes)), HOPELESS)
+        for number, cohorts in zip(tried.tolist(), found, strict=True):
+            here[:, number] = _scores(cohorts, rest, hidden)
+        scores = np.vstack((scores, here))
+        tried = tried[_near(scores[:, tried], [shapes[number].shared for number in tried])]
+    return scores
+
+
+def _near(scores: Floats, shared: Sequence[bool]) -> Ints:
+    """The sorts that may still turn out to be best, and the best of those that share tables."""
+    totals = scores.sum(axis=0)
+    behind = scores[:, [int(totals.argmax())]] - scores
+    error = np.sqrt(len(scores)) * behind.std(axis=0)
+    near = totals.max() - totals <= FAR_BEHIND * error + 1
+    if any(shared):
+        near[int(np.where(shared, totals, -np.inf).argmax())] = True
+    return np.flatnonzero(near)
+
+
+def _scores(
+    found: FoundCohorts, rest: Sequence[PlaceEvidence], hidden: Sequence[PlaceEvidence]
+) -> Floats:
+    """The log probability of hidden tables, place by place, by what the rest shows."""
+    belonging, scores = found.belonging(rest), [np.zeros(0)]
+    for place, left, away in zip(found.places, rest, hidden, strict=True):
+        scores.append(place.log_scores(away, belonging, left))
     return np.concatenate(scores)
 
 

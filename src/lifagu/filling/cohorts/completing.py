@@ -94,8 +94,9 @@ class CohortTransfer(Transfer):
             cohort = cohort_of[holes.place.owner_of_hole[filled]]
             some = cohort >= 0
             if some.any():
-                first = draft.add(self.posterior.by_cohort(number))
-                draft.give(holes.place, holes.place.holes[filled[some]], first + cohort[some])
+                tables, row = self.posterior.in_cohorts(number, filled[some], cohort[some])
+                first = draft.add(tables)
+                draft.give(holes.place, holes.place.holes[filled[some]], first + row)
             self._give_best(draft, number, filled[~some])
         return draft.graph()
 

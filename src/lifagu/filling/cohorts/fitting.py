@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.filling.cohorts.joined_tables import JoinedTables
 from lifagu.filling.cohorts.log_gamma import log_evidence, log_gamma
 from lifagu.filling.cohorts.place_evidence import Counts, Owners, PlaceEvidence
 from lifagu.filling.cohorts.place_tables import OwnTables, PlaceTables, SharedTables, pair_gains
@@ -17,6 +18,7 @@ MOST_ALONE = 8  # tables that a place may show by itself
 ROUNDS = 40
 RESTARTS = 3
 SHARE_OF_NONE = 0.1  # added to each cohort's size
+SETTLED = 1e-5  # what a round must gain for each individual, in nats
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,25 @@ class Cohorts:
         self.places: list[PlaceTables] = [OwnTables(each, weights) for each in places]
         self.sizes: Floats = np.array([float(weights.sum())])
         self.score = -np.inf
+        self._fit = -np.inf  # log probability of what is shown, when last computed
+        self._joined: JoinedTables | None = None
+
+    @property
+    def own(self) -> list[OwnTables]:
+        """Places in which every cohort has a table of its own."""
+        return [each for each in self.places if isinstance(each, OwnTables)]
+
+    @property
+    def shared(self) -> list[SharedTables]:
+        """Places in which cohorts share tables."""
+        return [each for each in self.places if isinstance(each, SharedTables)]
+
+    def joined(self) -> JoinedTables | None:
+        """The former, to be computed together; None if there are none."""
+        evidence = [each.evidence for each in self.own]
+        if self._joined is None or not self._joined.of(evidence):
+            self._joined = JoinedTables(evidence) if evidence else None
+        return self._joined
 
     # ---- expectation and maximisation
 
@@ -49,15 +70,32 @@ class Cohorts:
 
     def belonging(self) -> Floats:
         """How likely each individual belongs to each cohort, (n, K)."""
-        logs = np.log(self.prior) + sum(place.log_likelihood() for place in self.places)
-        logs = logs - logs.max(axis=1, keepdims=True)
-        likely = np.exp(logs)
-        return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+        logs = np.log(self.prior)[None]
+        if joined := self.joined():
+            tables = joined.beside([each.tables for each in self.own])
+            logs = logs + joined.log_likelihood(np.log(tables))
+        for place in self.shared:
+            logs = logs + place.log_likelihood()
+        most = logs.max(axis=1, keepdims=True)
+        likely = np.exp(logs - most)
+        total = likely.sum(axis=1, keepdims=True)
+        self._fit = float(self.weights @ (np.log(total) + most)[:, 0])
+        return np.asarray(likely / total)
 
     def improve(self, rounds: int) -> None:
-        """Some rounds; cohorts that lose everybody vanish."""
+        """Some rounds, fewer if nothing changes any more; cohorts that lose everybody vanish."""
+        before, enough = -np.inf, SETTLED * float(self.weights.sum())
         for number in range(rounds):
-            self._update(self.belonging(), tune=number % 5 == 4, prune=number > 3)
+            belonging = self.belonging()
+            settled = abs(self._fit - before) <= enough
+            before, tuned, count = self._fit, self._concentrations, len(self.sizes)
+            self._update(belonging, tune=settled or number % 5 == 4, prune=settled or number > 3)
+            if settled and tuned == self._concentrations and count == len(self.sizes):
+                return
+
+    @property
+    def _concentrations(self) -> list[float]:
+        return [each.concentration for each in self.places]
 
     def _update(self, belonging: Floats, tune: bool = False, prune: bool = False) -> None:
         counted = belonging * self.weights[:, None]
@@ -66,11 +104,12 @@ class Cohorts:
             counted = counted[:, kept]
             total = np.maximum(counted.sum(axis=1, keepdims=True), 1e-300)
             counted = counted * (self.weights[:, None] / total)
-            for place in self.places:
-                if isinstance(place, SharedTables):
-                    place.choices = place.choices[kept]
+            for place in self.shared:
+                place.choices = place.choices[kept]
         self.sizes = counted.sum(axis=0)
-        for place in self.places:
+        if joined := self.joined():
+            joined.update(self.own, counted, tune)
+        for place in self.shared:
             place.update(counted, tune)
 
     def settle_spread(self) -> None:
@@ -83,8 +122,12 @@ class Cohorts:
 
     def merge(self) -> None:
         """Join cohorts while what is known becomes more probable by it."""
-        gains = sum(pair_gains(place.totals, place.prior) for place in self.places)
-        gains = np.asarray(gains)
+        gains = np.zeros((len(self.sizes), len(self.sizes)))
+        if joined := self.joined():
+            totals = joined.beside([each.totals for each in self.own])
+            gains = gains + joined.pair_gains(totals, joined.prior(self.own))
+        for place in self.shared:
+            gains = gains + pair_gains(place.totals, place.prior)
         while len(self.sizes) > 1:
             gain = gains + _size_gains(self.sizes)
             first, second = map(int, np.unravel_index(int(np.argmax(gain)), gain.shape))
@@ -99,13 +142,21 @@ class Cohorts:
 
     def _note_gains(self, gains: Floats, merged: int) -> None:
         """Write the gains of joining any with a cohort that was merged just now."""
-        gains[merged, merged + 1 :] = gains[:merged, merged] = 0.0
-        for place in self.places:
+        gain = np.zeros(len(self.sizes))
+        if joined := self.joined():
+            totals, prior = (
+                joined.beside([each.totals for each in self.own]),
+                joined.prior(self.own),
+            )
+            alone = joined.log_evidence(totals, prior).sum(axis=-1)
+            gain = joined.log_evidence(totals[merged] + totals, prior).sum(axis=-1)
+            gain = gain - alone[merged] - alone
+        for place in self.shared:
             alone = log_evidence(place.totals, place.prior)
             together = log_evidence(place.totals[merged] + place.totals, place.prior)
-            gain = together - alone[merged] - alone
-            gains[merged, merged + 1 :] += gain[merged + 1 :]
-            gains[:merged, merged] += gain[:merged]
+            gain = gain + together - alone[merged] - alone
+        gains[merged, merged + 1 :] = gain[merged + 1 :]
+        gains[:merged, merged] = gain[:merged]
 
     def settle(self) -> None:
         """Note how probable everything is with these cohorts."""
@@ -116,16 +167,19 @@ class Cohorts:
 
     def seed(self, count: int, rng: np.random.Generator) -> None:
         """Cohorts around individuals that differ from one another, drawn as in k-means++."""
-        places = [each for each in self.places if isinstance(each, OwnTables)]
-        chance = self.weights.copy()
-        itself = sum(place.log_likelihood_of_oneself() for place in places)
+        joined = self.joined()
+        if joined is None or not len(self.weights):
+            return
+        chance, prior = self.weights.copy(), joined.prior(self.own)
+        itself = sum(place.log_likelihood_of_oneself() for place in self.own)
         chosen: list[Floats] = []
         closest = np.full(len(chance), -np.inf)
         for _ in range(min(count, len(chance))):
             cumulated = np.cumsum(chance)
             row = int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))
             row = min(row, len(chance) - 1)
-            chosen.append(np.asarray(sum(place.log_likelihood_under(row) for place in places)))
+            logs = np.log(joined.normalised(joined.shown_by(row) + prior))
+            chosen.append(joined.log_likelihood(logs[None])[:, 0])
             closest = np.maximum(closest, chosen[-1])
             chance = np.maximum(itself - closest, 0) * self.weights
             if chance.sum() <= 1e-9:
@@ -157,12 +211,16 @@ def _size_gains(sizes: Floats) -> Floats:
 
 
 def fit(
-    places: Sequence[PlaceEvidence], weights: Floats, shape: CohortShape, rng: np.random.Generator
+    places: Sequence[PlaceEvidence],
+    weights: Floats,
+    shape: CohortShape,
+    rng: np.random.Generator,
+    restarts: int = RESTARTS,
 ) -> Cohorts:
     """The most probable cohorts of a few beginnings."""
     count, merging = shape.cohorts or MOST, shape.cohorts is None
     found = []
-    for _ in range(1 if count == 1 else RESTARTS):
+    for _ in range(1 if count == 1 else restarts):
         cohorts = Cohorts(places, weights)
         if count > 1:
             cohorts.seed(count, rng)
@@ -177,21 +235,33 @@ def fit(
         cohorts.settle()
         found.append(cohorts)
     best = max(found, key=lambda each: each.score)
-    return sharing(best, rng) if shape.shared else best
+    return sharing(best, tables_alone(places, weights, rng)) if shape.shared else best
 
 
-def sharing(cohorts: Cohorts, rng: np.random.Generator) -> Cohorts:
-    """The same where cohorts share estimated tables that cannot be told apart."""
+def tables_alone(
+    places: Sequence[PlaceEvidence], weights: Floats, rng: np.random.Generator
+) -> list[Floats]:
+    """Totals of the estimated tables that each place shows by itself, (B, G, C) each."""
+    return [
+        clusters(each, rng, weights[each.owners.of]).totals
+        if isinstance(each, Counts)
+        else np.zeros((0, *each.shape))
+        for each in places
+    ]
+
+
+def sharing(cohorts: Cohorts, alone: Sequence[Floats]) -> Cohorts:
+    """The same where cohorts share estimated tables that cannot be told apart.
+
+    alone: totals of further tables in each place.
+    """
     belonging = cohorts.belonging() * cohorts.weights[:, None]
-    places: list[PlaceTables] = []
-    for place in cohorts.places:
-        if isinstance(place, OwnTables) and isinstance(place.evidence, Counts):
-            weights = cohorts.weights[place.evidence.owners.of]
-            alone = clusters(place.evidence, rng, weights)
-            places.append(SharedTables(place, belonging, alone.totals))
-        else:
-            places.append(place)
-    cohorts.places = places
+    cohorts.places = [
+        SharedTables(place, belonging, further)
+        if isinstance(place, OwnTables) and isinstance(place.evidence, Counts)
+        else place
+        for place, further in zip(cohorts.places, alone, strict=True)
+    ]
     for _ in range(3):
         cohorts.improve(ROUNDS // 2)
         cohorts.settle_spread()

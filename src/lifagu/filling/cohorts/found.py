@@ -96,10 +96,22 @@ class PlaceCohorts(Frozen):
         """The same, as owners' other tables in this place tell more; by (n, K): belonging."""
         if self.beside is None:
             return which
-        rows = self.which_known(shown, by)
-        told = shown.owners.summed(np.log(rows @ self.beside))[owner]
-        likely = which * np.exp(told - told.max(axis=1, keepdims=True))
+        individuals, number = np.unique(owner, return_inverse=True)
+        shown = shown.among(individuals)
+        rows = self.which_known(shown, by[individuals])
+        told = shown.owners.summed(np.log(np.maximum(rows @ self.beside, TINY)))[number]
+        logs = np.log(np.maximum(which, TINY)) + told
+        likely = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+
+    def log_scores(self, hidden: PlaceEvidence, belonging: Floats, shown: PlaceEvidence) -> Floats:
+        """The log probability of hidden rows by what is shown; belonging (n, K)."""
+        owner = hidden.owners.of
+        if isinstance(hidden, TableTokens) and self.beside is None:
+            likely = (belonging[owner] * self.choices[:, hidden.codes].T).sum(axis=1)
+            return np.asarray(np.log(np.maximum(likely, TINY)))
+        which = self.which_beside(self.which(belonging[owner]), owner, shown, belonging)
+        return hidden.log_scores(self.mean_of(which))
 
     def mean_of(self, which: Floats) -> Floats:
         """The mean of tables that are so likely, (rows, G, C); of exact ones: (rows, 1, B)."""
@@ -111,8 +123,11 @@ class PlaceCohorts(Frozen):
         if isinstance(evidence, TableTokens):
             return likelihood
         by = belonging[evidence.owners.of]
-        by = by / np.maximum(likelihood @ self.choices.T, TINY)
-        return likelihood * (by @ self.choices)
+        shared = by / np.maximum(likelihood @ self.choices.T, TINY)
+        rows = likelihood * (shared @ self.choices)
+        total = rows.sum(axis=1, keepdims=True)
+        # where no cohort can have it, it tells nothing
+        return np.asarray(np.where(total > 0, rows / np.maximum(total, TINY), self.which(by)))
 
     def cleaned(self, evidence: Counts, belonging: Floats) -> Floats:
         """The expected tables behind the estimates of individuals (n, K), (rows, G, C)."""
@@ -145,7 +160,18 @@ def _behind(evidence: Counts, weights: Floats) -> Floats:
 def drawn_from(which: Floats, rng: np.random.Generator) -> Ints:
     """A column for each row, by these weights."""
     cumulated = np.cumsum(which, axis=1)
-    return np.asarray((rng.random((len(which), 1)) * cumulated[:, -1:] >= cumulated).sum(axis=1))
+    drawn = rng.random((len(which), 1)) * cumulated[:, -1:]
+    return np.asarray((drawn >= cumulated[:, :-1]).sum(axis=1))
+
+
+def drawn_by_line(lines: Ints, weights: Floats, rng: np.random.Generator) -> Ints:
+    """The same where row r has the weights of lines[r]; quick where lines are few and wide."""
+    drawn = rng.random(len(lines))
+    columns = np.zeros(len(lines), dtype=np.int64)
+    for line in np.unique(lines).tolist():
+        rows, cumulated = np.flatnonzero(lines == line), np.cumsum(weights[line])
+        columns[rows] = np.searchsorted(cumulated, drawn[rows] * cumulated[-1], side="right")
+    return np.minimum(columns, weights.shape[1] - 1)
 
 
 def _dirichlet(concentration: Floats, rng: np.random.Generator) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.place_evidence import Counts, TableTokens
-from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior, HolesOfPlace
+from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior, HolesOfPlace, chunks
 from lifagu.filling.donors import Offers
 
 MOST_COMPETING = 20  # tables of a class that are named
@@ -28,27 +29,35 @@ class MostProbable(Frozen):
     donor: Ints
 
 
-def table_chances(posterior: CohortPosterior, number: int) -> Floats:
-    """How likely each table of a place is for each class of its holes, (classes, T).
+def table_chances(posterior: CohortPosterior, number: int, kinds: Ints) -> Floats:
+    """How likely each table of a place is for holes whose owners are of these kinds, (·, T).
 
     Exact tables are those that occur twice at least (others cannot be expected anywhere);
     estimated ones are the atoms of the sort of cohorts that counts most.
     """
-    holes = posterior.holes[number]
-    if not isinstance(holes.place.shown.evidence, TableTokens):
+    shown = posterior.places.places[number].shown
+    if not isinstance(shown.evidence, TableTokens):
         here = posterior.cohorts.found[0].places[number]
         # what looks like one table, but scatters, may be several that nobody can tell apart
         doubt = here.spread / (here.spread + FAMILY) if np.isfinite(here.spread) else 1.0
-        return holes.which[0] * (doubt if len(here.atoms) == 1 else 1.0)
-    weights = posterior.cohorts.weights
-    chances = sum(weight * which for weight, which in zip(weights, holes.which, strict=True))
-    return np.asarray(chances)[:, :-1] if len(holes.place.shown.donors) > 1 else np.asarray(chances)
+        return posterior.which(number, kinds, 0) * (doubt if len(here.atoms) == 1 else 1.0)
+    chances = np.zeros((len(kinds), shown.evidence.size))
+    for model, weight in enumerate(posterior.cohorts.weights.tolist()):
+        chances += weight * posterior.which(number, kinds, model)
+    return chances[:, :-1] if len(shown.donors) > 1 else chances
+
+
+def _in_chunks(posterior: CohortPosterior, number: int) -> Iterator[Floats]:
+    """The chances of all classes of holes of a place, some at a time."""
+    kinds = posterior.holes[number].kinds
+    width = posterior.cohorts.found[0].places[number].choices.shape[1]
+    return (table_chances(posterior, number, kinds[some]) for some in chunks(len(kinds), width))
 
 
 def most_probable(posterior: CohortPosterior, number: int) -> MostProbable:
     """The likeliest table of each class of holes of a place."""
     place = posterior.holes[number].place
-    best = table_chances(posterior, number).argmax(axis=1)
+    best = _joined([chances.argmax(axis=1) for chances in _in_chunks(posterior, number)])
     if isinstance(place.shown.evidence, TableTokens):
         return MostProbable(best, place.shown.tables, place.shown.donors[best])
     atoms = posterior.cohorts.found[0].places[number].atoms
@@ -99,10 +108,9 @@ class _Offered(Frozen):
 
 
 def _offered(posterior: CohortPosterior, number: int, holes: HolesOfPlace) -> _Offered:
-    chances = table_chances(posterior, number)
-    few = min(MOST_COMPETING, chances.shape[1])
-    order = np.argsort(-chances, axis=1, kind="stable")[:, :few]
-    weights = np.take_along_axis(chances, order, axis=1)
+    best = [_likeliest(chances) for chances in _in_chunks(posterior, number)]
+    order = np.vstack([each for each, _ in best])
+    weights = np.vstack([each for _, each in best])
     kept = weights >= LIKELY
     kept[:, 0] = True
     support, donors = _having(posterior, number)
@@ -118,6 +126,18 @@ def _offered(posterior: CohortPosterior, number: int, holes: HolesOfPlace) -> _O
     )
 
 
+def _likeliest(chances: Floats) -> tuple[Ints, Floats]:
+    """The likeliest few tables of each row, and how likely they are."""
+    few = min(MOST_COMPETING, chances.shape[1])
+    if chances.shape[1] > 4 * few:  # sorting all would take long
+        some = np.sort(np.argpartition(-chances, few - 1, axis=1)[:, :few], axis=1)
+        order = np.argsort(-np.take_along_axis(chances, some, axis=1), axis=1, kind="stable")
+        order = np.take_along_axis(some, order, axis=1)
+    else:
+        order = np.argsort(-chances, axis=1, kind="stable")[:, :few]
+    return order, np.take_along_axis(chances, order, axis=1)
+
+
 def _having(posterior: CohortPosterior, number: int) -> tuple[Ints, Ints]:
     """How many known factors have each table (T,), and who of each cohort has it most surely.
 
@@ -128,19 +148,19 @@ def _having(posterior: CohortPosterior, number: int) -> tuple[Ints, Ints]:
     evidence, belonging = place.shown.evidence, posterior.belonging[0]
     by = belonging[posterior.kind_of[evidence.owners.of]]
     if isinstance(evidence, Counts):
-        rows = (
-            posterior.cohorts.found[0]
-            .places[number]
-            .which_known(evidence, belonging[posterior.kind_of])
-        )
+        here = posterior.cohorts.found[0].places[number]
+        rows = here.which_known(evidence, belonging[posterior.kind_of])
+        table, count = rows.argmax(axis=1), rows.shape[1]
+        by = by * rows[np.arange(len(table)), table][:, None]
     else:
-        rows = np.eye(evidence.size)[evidence.codes]
-    table = rows.argmax(axis=1)
-    many = np.bincount(table, minlength=rows.shape[1])
-    donors = np.full((rows.shape[1], by.shape[1]), place.first, dtype=np.int64)
+        table, count = evidence.codes, evidence.size
+    many = np.bincount(table, minlength=count)
+    order = np.lexsort((place.known, table))  # those with one table side by side, as declared
+    table, known, sure = table[order], place.known[order], np.round(by[order], 9)
+    starts = np.flatnonzero(np.diff(table, prepend=-1))
+    most = np.repeat(np.maximum.reduceat(sure, starts), np.diff(starts, append=len(table)), axis=0)
+    donors = np.full((count, by.shape[1]), place.first, dtype=np.int64)
     for cohort in range(by.shape[1]):
-        # the surest of those with each table comes last, the first declared of equal ones
-        sure = by[:, cohort] * rows[np.arange(len(table)), table]
-        order = np.lexsort((-place.known, np.round(sure, 9)))
-        donors[table[order], cohort] = place.known[order]
+        surest = np.flatnonzero(sure[:, cohort] == most[:, cohort])[::-1]
+        donors[table[surest], cohort] = known[surest]  # the first declared comes last
     return np.maximum(many, 1), donors

@@ -17,6 +17,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
 
 Bools = NDArray[np.bool_]
+LEAST_SHARE = 1e-12  # of an entry in a table, where it divides
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,18 +157,20 @@ class Counts(Frozen):
         Pearson's χ² by degrees of freedom exceeds 1 by (N - 1) / (1 + spread) on average; an excess
         within two standard errors is taken for chance.
         """
-        total = self.raw.sum(axis=-1)
-        several = total > 1
-        excess = expected = variance = 0.0
-        freedom = max(self.raw.shape[2] - 1, 1)
-        for table, weight in zip(tables, weights.T, strict=True):
-            mean = total[..., None] * table
-            chi = ((self.raw - mean) ** 2 / np.maximum(mean, 1e-9)).sum(axis=-1) / freedom
-            by = weight[:, None] * several
-            fitted = 1 - min(0.5, 1 / max(float(by.sum()) / self.raw.shape[1], 2.0))
-            expected += float((by * (total - 1)).sum())
-            excess += float((by * (chi / fitted - 1)).sum())
-            variance += float((by * 2 / freedom).sum())
+        groups, entries = self.shape
+        freedom = max(entries - 1, 1)
+        total = self.raw.sum(axis=-1, keepdims=True)
+        squares = np.where(total > 1, self.raw**2 / np.maximum(total, 1), 0.0)
+        several, beyond = total[..., 0] > 1, np.where(total > 1, total, 0.0)[..., 0]
+        # sums over rows, a line for each table: how many, their records, and χ² and these
+        many = (weights.T @ several).sum(axis=1)
+        records = (weights.T @ beyond).sum(axis=1)
+        shares = np.maximum(tables, LEAST_SHARE).reshape(len(tables), groups * entries)
+        found = (weights.T @ squares.reshape(len(squares), groups * entries) / shares).sum(axis=1)
+        fitted = 1 - np.minimum(0.5, 1 / np.maximum(many / groups, 2.0))
+        excess = float(((found - records) / freedom / fitted - many).sum())
+        expected = float((records - many).sum())
+        variance = float(many.sum()) * 2 / freedom
         by_chance = excess <= 2 * np.sqrt(variance)
         spread = np.inf if by_chance else max(expected / excess - 1, 0.5)
         return replace(self, spread=float(spread))

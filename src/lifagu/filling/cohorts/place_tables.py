@@ -57,21 +57,6 @@ class OwnTables:
         """Of what each individual shows in each cohort, (n, K)."""
         return self.evidence.owners.summed(self.evidence.log_likelihood(np.log(self.tables)))
 
-    def update(self, weights: Floats, tune: bool) -> None:
-        """New tables, individual i counting in cohort k by weights[i, k]; tune the prior, too."""
-        self.totals = self.evidence.totals(weights[self.evidence.owners.of])
-        if tune:
-            self.concentration = _concentration(self.totals, self.pooled)
-        self._settle()
-
-    def log_likelihood_under(self, individual: int) -> Floats:
-        """Of what everybody shows, (n,), if the table is that of one individual."""
-        evidence = self.evidence
-        own = (evidence.owners.of == individual).astype(np.float64)[:, None]
-        table = evidence.totals(own) + self.prior
-        logs = np.log(table / table.sum(axis=-1, keepdims=True))
-        return evidence.owners.summed(evidence.log_likelihood(logs))[:, 0]
-
     def log_likelihood_of_oneself(self) -> Floats:
         """Of what everybody shows, (n,), if tables are one's own."""
         evidence = self.evidence

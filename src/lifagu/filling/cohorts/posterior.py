@@ -15,24 +15,21 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
-from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_from
+from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_by_line, drawn_from
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.places import CohortPlace, PlacesOfIndividuals
 
 LIKELY = 1e-3  # what is less likely does not compete
+MOST_ENTRIES = 2**22  # of an array of holes and tables
 
 
 @dataclass(frozen=True, eq=False)
 class HolesOfPlace(Frozen):
-    """The holes of one place: class_of[hole], and the kind of owner of each class.
-
-    which[model] (classes, B): how likely each table is, by each sort of cohorts.
-    """
+    """The holes of one place: class_of[hole], and the kind of owner of each class."""
 
     place: CohortPlace
     class_of: Ints
     kinds: Ints
-    which: tuple[Floats, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +48,9 @@ class CohortPosterior(Frozen):
     def of(cls, places: PlacesOfIndividuals, seed: int) -> CohortPosterior:
         """What the places of individuals say."""
         shown = [place.shown.evidence for place in places.places]
+        if not shown:  # nothing is known of anybody
+            nobody = np.zeros(places.count, dtype=np.int64)
+            return cls(places, AveragedCohorts((), np.zeros(0)), nobody, ())
         estimated = any(place.shown.estimated for place in places.places)
         kind_of = alike_individuals(shown)
         kinds = tuple(each.among(first_places(kind_of)) for each in shown)
@@ -77,27 +77,33 @@ class CohortPosterior(Frozen):
         return tuple(map(self._holes, range(len(self.places.places))))
 
     def _holes(self, number: int) -> HolesOfPlace:
-        place, shown = self.places.places[number], self.shown[number]
+        place = self.places.places[number]
         kind = self.kind_of[place.owner_of_hole]
         class_of = by_first_occurrence(kind)
         kinds = kind[first_places(class_of)] if len(kind) else kind
-        which = []
-        for _, found, belonging in self.models:
-            here = found.places[number]
-            likely = here.which(belonging[kinds])
-            which.append(here.which_beside(likely, kinds, shown, belonging))
-        return HolesOfPlace(place, class_of, kinds, tuple(which))
+        return HolesOfPlace(place, class_of, kinds)
+
+    def which(self, number: int, kinds: Ints, model: int) -> Floats:
+        """How likely each table of a place is for holes of these kinds, (·, B), by one sort."""
+        here, belonging = self.cohorts.found[model].places[number], self.belonging[model]
+        likely = here.which(belonging[kinds])
+        return here.which_beside(likely, kinds, self.shown[number], belonging)
 
     # ---- tables
 
     def expected(self, number: int) -> Floats:
         """The mean table of each class of holes of a place, (classes, size)."""
         holes = self.holes[number]
-        total = np.zeros((len(holes.kinds), 1))
-        for weight, found, which in zip(
-            self.cohorts.weights, self.cohorts.found, holes.which, strict=True
-        ):
-            total = total + weight * tables_of(holes.place, found.places[number], which)
+        total = np.zeros((len(holes.kinds), holes.place.shown.size))
+        for model, (weight, found, belonging) in enumerate(self.models):
+            here = found.places[number]
+            if here.beside is None:  # what each cohort has on average says all
+                own = tables_of(holes.place, here, here.choices)
+                total += weight * (belonging[holes.kinds] @ own)
+                continue
+            for some in chunks(len(total), here.choices.shape[1]):
+                which = self.which(number, holes.kinds[some], model)
+                total[some] += weight * tables_of(holes.place, here, which)
         return total
 
     def cleaned(self, number: int) -> Floats:
@@ -121,6 +127,29 @@ class CohortPosterior(Frozen):
             ]
         )
 
+    def in_cohorts(self, number: int, holes: Ints, cohort: Ints) -> tuple[Floats, Ints]:
+        """Tables of some holes if their owners are in cohorts, numbered as in `by_cohort`.
+
+        The tables, (k, size), and the row of each hole.
+        """
+        if all(found.places[number].beside is None for found in self.cohorts.found):
+            return self.by_cohort(number), cohort
+        place, before = self.places.places[number], 0
+        tables = np.zeros((len(holes), place.shown.size))
+        for sort, found in enumerate(self.cohorts.found):
+            rows = np.flatnonzero((cohort >= before) & (cohort < before + len(found.prior)))
+            which = self._which_in(number, sort, holes[rows], cohort[rows] - before)
+            tables[rows] = tables_of(place, found.places[number], which)
+            before += len(found.prior)
+        return tables, np.arange(len(holes))
+
+    def _which_in(self, number: int, sort: int, holes: Ints, cohort: Ints) -> Floats:
+        """How likely each table is for some holes whose owners are in cohorts of one sort."""
+        here, kinds = self.cohorts.found[sort].places[number], self.kind_of
+        owner = kinds[self.places.places[number].owner_of_hole[holes]]
+        by, shown = self.belonging[sort], self.shown[number]
+        return here.which_beside(here.choices[cohort], owner, shown, by)
+
     def shares(self, kind: int) -> Floats:
         """How likely each cohort of each sort is for a kind of individual, (ΣK,)."""
         return np.concatenate([weight * belonging[kind] for weight, _, belonging in self.models])
@@ -129,6 +158,8 @@ class CohortPosterior(Frozen):
 
     def drawn(self, rng: np.random.Generator, clean: bool) -> list[tuple[Floats, Floats]]:
         """For each place tables of its holes and, if wanted, of its estimated known factors."""
+        if not self.places.places:
+            return []
         sort = rng.choice(len(self.cohorts.found), self.places.count, p=self.cohorts.weights)
         cohort = np.zeros(self.places.count, dtype=np.int64)
         for number, belonging in enumerate(self.belonging):
@@ -150,7 +181,12 @@ class CohortPosterior(Frozen):
         tables = np.zeros((len(owner), place.shown.size))
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
-            likely = here.choices[cohort[owner[rows]]]
+            chosen = cohort[owner[rows]]
+            if isinstance(place.shown.evidence, TableTokens) and here.beside is None:
+                drawn = drawn_by_line(chosen, here.choices, rng)
+                tables[rows] = place.shown.tables[drawn]
+                continue
+            likely = self._which_in(number, which, rows, chosen)
             if isinstance(place.shown.evidence, TableTokens):
                 tables[rows] = place.shown.tables[drawn_from(likely, rng)]
             else:
@@ -172,6 +208,12 @@ class CohortPosterior(Frozen):
             likely = here.which_known(own, sure)
             tables[rows] = place.shown.in_order(here.drawn(likely, own.raw, rng))
         return tables
+
+
+def chunks(rows: int, width: int) -> Iterator[slice]:
+    """Pieces of an array with so many rows and columns that are not too large each."""
+    step = max(MOST_ENTRIES // max(width, 1), 1)
+    return (slice(start, start + step) for start in range(0, rows, step))
 
 
 def tables_of(place: CohortPlace, cohorts: PlaceCohorts, which: Floats) -> Floats:

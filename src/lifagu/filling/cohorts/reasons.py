@@ -10,18 +10,23 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
+from lifagu.filling.cohorts.found import FoundCohorts
 from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.filling.record import CohortOfOwner, Record
 from lifagu.graph.factor_graph import FactorGraph
 
 FOR, AGAINST = 2.0, 0.5  # how much likelier than usual what speaks for or against a cohort is
 SETTLING = 0.05  # nats of information below which nothing would settle anything
+MOST_TABLES = 64  # of a place that are told apart when looking for what would settle something
 _STEM = re.compile(r"[^(.]+")
 
 
 @dataclass(frozen=True, eq=False)
 class CohortReasons(Frozen):
-    """Reasons for the holes of a graph, by the sort of cohorts that counts most."""
+    """Reasons for the holes of a graph, by the sort of cohorts that counts most.
+
+    Where sorts with several cohorts count more than the single cohort, it is the best of these.
+    """
 
     graph: FactorGraph
     posterior: CohortPosterior
@@ -34,7 +39,7 @@ class CohortReasons(Frozen):
             return record
         owner = int(places.owners[factor])
         kind = int(self.posterior.kind_of[owner])
-        belonging = self.posterior.belonging[0][kind]
+        belonging = self.posterior.belonging[self._sort][kind]
         cohort = int(belonging.argmax())
         spoke = self._spoke(kind, cohort)
         members = int(self._sizes[cohort]) - int(self._cohort_of[kind] == cohort)
@@ -56,6 +61,19 @@ class CohortReasons(Frozen):
         )
 
     @cached_property
+    def _sort(self) -> int:
+        """Which sort of cohorts tells the reasons."""
+        weights = self.posterior.cohorts.weights
+        several = np.array([len(found.prior) > 1 for found in self.posterior.cohorts.found])
+        if several[0] or weights[several].sum() <= 0.5:
+            return 0
+        return int(np.argmax(np.where(several, weights, -1.0)))
+
+    @property
+    def _found(self) -> FoundCohorts:
+        return self.posterior.cohorts.found[self._sort]
+
+    @cached_property
     def _place_of_hole(self) -> Ints:
         of = np.full(len(self.graph.factor_names), -1, dtype=np.int64)
         for number, holes in enumerate(self.posterior.holes):
@@ -65,12 +83,12 @@ class CohortReasons(Frozen):
     @cached_property
     def _cohort_of(self) -> Ints:
         """The likeliest cohort of each kind of individual."""
-        return np.asarray(self.posterior.belonging[0].argmax(axis=1))
+        return np.asarray(self.posterior.belonging[self._sort].argmax(axis=1))
 
     @cached_property
     def _sizes(self) -> Ints:
         """How many individuals belong to each cohort most likely."""
-        count = self.posterior.belonging[0].shape[1]
+        count = self.posterior.belonging[self._sort].shape[1]
         found = np.bincount(self._cohort_of, self.posterior.sizes, minlength=count)
         return found.astype(np.int64)
 
@@ -91,7 +109,7 @@ class CohortReasons(Frozen):
     @cached_property
     def _likelihoods(self) -> list[Floats]:
         """Of what each kind of individual shows in each place, in each cohort: (kinds, K)."""
-        found = self.posterior.cohorts.found[0]
+        found = self._found
         return [
             np.exp(place.log_likelihood(shown))
             for place, shown in zip(found.places, self.posterior.shown, strict=True)
@@ -99,7 +117,7 @@ class CohortReasons(Frozen):
 
     def _spoke(self, kind: int, cohort: int) -> dict[int, float]:
         """For each place in which somebody shows something, how much it speaks for a cohort."""
-        prior = self.posterior.cohorts.found[0].prior
+        prior = self._found.prior
         spoke = {}
         for number, shown in enumerate(self.posterior.shown):
             start, stop = np.searchsorted(shown.owners.of, [kind, kind + 1])
@@ -112,20 +130,29 @@ class CohortReasons(Frozen):
 
     def _settled_by(self, kind: int, own: int, belonging: Floats) -> str | None:
         """The place where its owner shows nothing that would tell most about this hole."""
-        found = self.posterior.cohorts.found[0]
+        found = self._found
         best, most = None, SETTLING
-        target = found.places[own].choices
+        target = _few(found.places[own].choices, belonging)
         for number, (place, shown) in enumerate(
             zip(found.places, self.posterior.shown, strict=True)
         ):
             start, stop = np.searchsorted(shown.owners.of, [kind, kind + 1])
             if number == own or stop > start:
                 continue
-            joint = place.choices.T @ (belonging[:, None] * target)
+            joint = _few(place.choices, belonging).T @ (belonging[:, None] * target)
             told = _information(joint)
             if told > most:
                 best, most = self._titles[number], told
         return best
+
+
+def _few(choices: Floats, belonging: Floats) -> Floats:
+    """Choices (K, B) in which all but the likeliest tables are taken together."""
+    if choices.shape[1] <= MOST_TABLES:
+        return choices
+    order = np.argsort(-(belonging @ choices), kind="stable")
+    rest = choices[:, order[MOST_TABLES:]].sum(axis=1, keepdims=True)
+    return np.hstack((choices[:, order[:MOST_TABLES]], rest))
 
 
 def _information(joint: Floats) -> float:

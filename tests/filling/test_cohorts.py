@@ -1,0 +1,571 @@
+"""Cohorts on whole graphs: who is found, what is filled, and what must not matter."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+
+import lifagu
+from lifagu.errors import ModelError
+from lifagu.filling.cohorts.completing import CohortTransfer
+from lifagu.io import from_json, to_json
+from support.cohort_models import MAP, PLACES, filled, population, tables_of
+from support.helpers import ROOT
+from support.naive.inference import Elimination
+from support.transfers import check_columns
+
+EXACT = {
+    "plain": {},
+    "arguments in any order": {"permuted": True},
+    "tables up to a factor": {"scaled": True},
+    "three per cent of noise": {"noise": 0.03},
+    "places missing": {"absent": 0.1},
+    "several factors in one place": {"twice": True},
+    "no kinds": {"kinds": False},
+    "no individuals": {"individuals": False},
+    "neither": {"kinds": False, "individuals": False},
+}
+ESTIMATED = {"counts": {"records": 60}, "counts in any order": {"records": 60, "permuted": True}}
+TABLES = tables_of(3)
+
+
+@cache
+def found(people=30, seed=3, **settings):
+    """A population and its transfer, made once."""
+    people = population(people, seed, **settings)
+    return people, lifagu.transfer(people.graph, by="cohorts")
+
+
+def distance(first, second):
+    """Half the sum of differences: 0 for the same distribution, 1 for disjoint ones."""
+    return float(np.abs(first - second).sum() / 2)
+
+
+def holes_of(graph):
+    return [graph.factor_names[each] for each in graph.unknown]
+
+
+def means(moved):
+    """Every hole's mean table, arguments as in PLACES."""
+    graph = moved.averaged()
+    return {name: filled(graph, name) for name in holes_of(moved.original)}
+
+
+# ---- recovery
+
+
+@pytest.mark.parametrize("what", EXACT)
+def test_cohorts_of_exact_tables_are_found(what):
+    settings = EXACT[what]
+    people, moved = found(**settings)
+    assert isinstance(moved, CohortTransfer)
+    assert len(people.truth) >= 5
+    close = 0.03 if settings.get("noise") else 1e-9
+    best = [distance(filled(moved.graph, name), true) for name, true in people.truth.items()]
+    assert max(best) < close
+    mean = [distance(table, people.truth[name]) for name, table in means(moved).items()]
+    assert np.mean(mean) < (0.06 if settings.get("absent") else 0.02)
+    # those of one cohort are told together, and who is not of it apart
+    posterior = moved.posterior
+    cohort = posterior.belonging[0].argmax(axis=1)[posterior.kind_of]
+    who = {
+        moved.original.factor_names[factor].split(".")[1]: cohort[owner]
+        for factor, owner in enumerate(posterior.places.owners)
+        if "." in moved.original.factor_names[factor]
+    }
+    for one in people.cohort:
+        for other in people.cohort:
+            if people.cohort[one] != people.cohort[other] and not settings.get("absent"):
+                assert who[one] != who[other]
+
+
+@pytest.mark.parametrize("what", ESTIMATED)
+def test_cohorts_of_estimated_tables_are_found(what):
+    people, moved = found(**ESTIMATED[what])
+    pooled = {place: pooled_table(moved.original, place) for place in PLACES}
+    mean = [distance(table, people.truth[name]) for name, table in means(moved).items()]
+    usual = [distance(pooled[n.split(".")[0]], true) for n, true in people.truth.items()]
+    assert np.mean(mean) < 0.05 < 0.25 < np.mean(usual)
+    best = [distance(filled(moved.graph, name), true) for name, true in people.truth.items()]
+    assert np.mean(best) < 0.05
+    # what is known is cleaned: nearer to the truth than the records themselves
+    graph, before, after = moved.averaged(), [], []
+    for name in set(moved.original.factor_names) - {"season"} - set(people.truth):
+        place, who = name.split(".")
+        true = TABLES[place][MAP[place][people.cohort[who]]]
+        before.append(distance(filled(moved.original, name), true / true.sum()))
+        after.append(distance(filled(graph, name), true / true.sum()))
+    assert np.mean(after) < 0.6 * np.mean(before)
+
+
+def pooled_table(graph, place):
+    known = [
+        filled(graph, name)
+        for name in graph.factor_names
+        if name.startswith(place + ".") and graph.factor(name).table is not None
+    ]
+    return np.mean(known, axis=0)
+
+
+def test_without_structure_it_is_pooling():
+    """Tables by chance: nobody tells anything about anybody."""
+    rng = np.random.default_rng(0)
+    builder = lifagu.FactorGraph.build()
+    tables, shown = [[9, 1], [2, 8]], {"f": [], "g": []}
+    for number in range(60):
+        for place in "fg":
+            builder.variable(f"{place.upper()}.p{number}", kind=place, individual=f"p{number}")
+            chosen = int(rng.random() < 0.3)
+            table = None if number < 4 and place == "f" else tables[chosen]
+            shown[place] += [] if table is None else [chosen]
+            builder.factor(f"{place}.p{number}", [f"{place.upper()}.p{number}"], table)
+    graph = lifagu.transfer(builder.graph(), by="cohorts").averaged()
+    share = np.mean(shown["f"])
+    wanted = share * np.array([0.2, 0.8]) + (1 - share) * np.array([0.9, 0.1])
+    for number in range(4):
+        assert graph.factor(f"f.p{number}").table == pytest.approx(wanted, abs=0.05)
+
+
+def test_individuals_that_nobody_declared_are_said_to_be_what_hangs_together():
+    for settings, declared in ({}, True), ({"individuals": False}, False):
+        _, moved = found(**settings)
+        places = moved.posterior.places
+        assert places.declared is declared
+        assert places.count == 31  # and the season
+        for record in moved.record:
+            assert record.owner.declared is declared
+            assert ("Individuals are what hangs together" in record.reason) is not declared
+        names = moved.original.factor_names
+        owner = {names[factor]: int(number) for factor, number in enumerate(places.owners.tolist())}
+        for name, number in owner.items():
+            if name != "season":
+                assert number == owner[f"fa.{name.split('.')[1]}"]
+        assert list(owner.values()).count(owner["season"]) == 1
+
+
+# ---- what is filled
+
+
+@pytest.mark.parametrize("what", ["plain", "arguments in any order", "neither"])
+def test_a_hole_takes_tables_of_its_own_place_only(what):
+    _, moved = found(**EXACT[what])
+    for name, table in means(moved).items():
+        # within what the tables of the place span
+        here = np.array([each / each.sum() for each in TABLES[name.split(".")[0]]])
+        assert (table >= here.min(axis=0) - 1e-9).all()
+        assert (table <= here.max(axis=0) + 1e-9).all()
+    for record in moved.record:
+        assert record.donor.split(".")[0] == record.factor.split(".")[0]
+        donor, own = (filled(moved.graph, each) for each in (record.donor, record.factor))
+        assert own == pytest.approx(donor)
+        assert record.status == "transferred"
+
+
+def test_mean_tables_sum_to_one():
+    for settings in ({}, ESTIMATED["counts"]):
+        _, moved = found(**settings)
+        graph = moved.averaged()
+        for name in holes_of(moved.original):
+            assert graph.factor(name).table.sum() == pytest.approx(1)
+    # conditional ones for each combination of what is given
+    _, moved = given_graph()
+    table = moved.averaged().factor("f.p0").table
+    assert table.sum(axis=1) == pytest.approx(1)
+
+
+@cache
+def given_graph(turned=False):
+    """Tables of B given A, two sorts of people; turned: half of them list B first."""
+    rng = np.random.default_rng(0)
+    tables = np.array([[[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]], [[0.1, 0.1, 0.8], [0.1, 0.1, 0.8]]])
+    builder = lifagu.FactorGraph.build()
+    for number in range(24):
+        name, sort = f"p{number}", number % 2
+        builder.variable(f"A.{name}", kind="A", individual=name)
+        builder.variable(f"B.{name}", ["x", "y", "z"], kind="B", individual=name)
+        counts = np.array([rng.multinomial(30, each) for each in tables[sort]])
+        prior = np.array([rng.multinomial(50, [0.9 - 0.8 * sort, 0.1 + 0.8 * sort])])
+        builder.factor(f"g.{name}", [f"A.{name}"], prior[0] + 0.5, support=50, prior=0.5)
+        arguments = [f"A.{name}", f"B.{name}"]
+        table = counts + 1.0
+        table /= table.sum(axis=1, keepdims=True)
+        if turned and number % 3 == 0:
+            arguments, table = arguments[::-1], table.T
+        known = {"support": [30, 30], "given": [f"A.{name}"], "prior": 1.0}
+        hole = number < 2
+        builder.factor(f"f.{name}", arguments, None if hole else table, **({} if hole else known))
+    graph = builder.graph()
+    return graph, lifagu.transfer(graph, by="cohorts")
+
+
+def test_conditional_tables_in_another_order_are_the_same():
+    one, other = (moved.averaged() for _, moved in (given_graph(), given_graph(turned=True)))
+    for name in one.factor_names:
+        first, second = one.factor(name), other.factor(name)
+        order = [second.arguments.index(each) for each in first.arguments]
+        assert second.table.transpose(order) == pytest.approx(first.table)
+
+
+def test_records_decide_between_the_pooled_table_and_ones_own():
+    """Three who show the same elsewhere: a hole, no records, and very many of one's own."""
+    people = population(16, 5, unknown=0.0, records=40)
+    model = json.loads(to_json(people.graph))
+    factors = {each["name"]: each for each in model["factors"]}
+    for place in PLACES:
+        for other in ("p1", "p2"):
+            for key in ("table", "support", "prior"):
+                factors[f"{place}.{other}"][key] = factors[f"{place}.p0"][key]
+    own = np.array([0.35, 0.65])
+    factors["fa.p0"] = {"name": "fa.p0", "args": factors["fa.p0"]["args"], "table": None}
+    factors["fa.p1"] |= {"table": own.tolist(), "support": 0}
+    factors["fa.p2"] |= {"table": own.tolist(), "support": 1e7}
+    del factors["fa.p1"]["prior"], factors["fa.p2"]["prior"]
+    model["factors"] = list(factors.values())
+    graph = from_json(json.dumps(model))
+    averaged = lifagu.transfer(graph, by="cohorts").averaged()
+    assert averaged.factor("fa.p1").table == pytest.approx(averaged.factor("fa.p0").table)
+    assert averaged.factor("fa.p2").table == pytest.approx(own, abs=0.02)
+
+
+def test_known_tables_are_cleaned_unless_kept():
+    people, moved = found(**ESTIMATED["counts"])
+    assert (moved.graph.factor("fa.p0").table == people.graph.factor("fa.p0").table).all()
+    same = lifagu.transfer(people.graph, by="cohorts", keep_known=True)
+    graph, cleaned = same.averaged(), moved.averaged()
+    changed = 0
+    for name in set(graph.factor_names) - set(people.truth):
+        original = people.graph.factor(name).table
+        assert (graph.factor(name).table == original).all()
+        changed += not np.allclose(cleaned.factor(name).table, original / original.sum())
+    assert changed > 50
+    assert (cleaned.factor("season").table == people.graph.factor("season").table).all()
+    for name in people.truth:  # holes do not depend on it
+        assert graph.factor(name).table == pytest.approx(cleaned.factor(name).table)
+
+
+def test_exact_tables_are_left_alone():
+    people, moved = found()
+    graph = moved.averaged()
+    for factor in people.graph.factors:
+        if factor.table is not None:
+            assert (graph.factor(factor.name).table == factor.table).all()
+
+
+# ---- thresholds, and what stays unknown
+
+
+def test_theta_is_asked_of_the_probability():
+    people = population(14, 3, unknown=0, holes=("fa.p0", "fb.p3", "fc.p3", "fd.p3", "fa.p3"))
+    everything = lifagu.transfer(people.graph, by="cohorts")
+    shares = {record.factor: record.share for record in everything.record}
+    assert 0 < min(shares.values()) < max(shares.values()) <= 1
+    middle = (min(shares.values()) + max(shares.values())) / 2
+    strict = lifagu.transfer(people.graph, theta=middle, by="cohorts")
+    for record in strict.record:
+        assert record.share == pytest.approx(shares[record.factor])
+        enough = record.share >= middle
+        assert record.status == ("transferred" if enough else "below_threshold")
+        for graph in (strict.graph, strict.averaged(), strict.drawn(np.random.default_rng(0))):
+            assert (graph.factor(record.factor).table is not None) is enough
+    assert {each.status for each in strict.record} == {"transferred", "below_threshold"}
+
+
+def test_holes_without_candidates_stay_unknown():
+    builder = lifagu.FactorGraph.build().variables(["A", "B", "C"])
+    builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["A", "B", "C"], None)
+    moved = lifagu.transfer(builder.graph(), by="cohorts")
+    record = moved.record[0]
+    assert (record.status, record.donor, record.share, record.owner) == (
+        "no_candidate",
+        None,
+        None,
+        None,
+    )
+    for graph in (moved.graph, moved.averaged(), moved.drawn(np.random.default_rng(0))):
+        assert graph.factor("g").table is None
+    check_columns(moved)
+
+
+@pytest.mark.parametrize("holes", [0, 1, 3])
+def test_a_graph_in_which_nothing_is_known_stays_as_it_is(holes):
+    builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    for number in range(holes):
+        builder.factor(f"f{number}", ["A", "B"], None)
+    moved = lifagu.transfer(builder.graph(), by="cohorts")
+    assert [record.status for record in moved.record] == ["no_candidate"] * holes
+    for graph in (moved.graph, moved.averaged(), moved.drawn(np.random.default_rng(0))):
+        assert len(graph.unknown) == holes
+    assert moved.open_classes == []
+
+
+def test_a_graph_without_holes_is_only_cleaned():
+    people = population(12, 0, unknown=0.0)
+    moved = lifagu.transfer(people.graph, by="cohorts")
+    assert len(moved.record) == 0
+    assert moved.averaged() == moved.graph == people.graph
+
+
+# ---- what must not matter
+
+
+def written_out(graph):
+    """A model as in a file, each table in its factor and each range in its variable."""
+    model = json.loads(to_json(graph))
+    named, ranges = model.pop("tables", {}), model.pop("ranges", {})
+    for variable in model["variables"]:
+        if isinstance(variable.get("range"), str):
+            variable["range"] = ranges[variable["range"]]
+    for factor in model["factors"]:
+        if isinstance(factor["table"], str):
+            factor["table"] = named[factor["table"]]
+    return model
+
+
+def turned(graph, rng, order=None, names=None):
+    """The same model: arguments in other orders, factors and variables in another, renamed."""
+    model = written_out(graph)
+    for factor in model["factors"]:
+        places = rng.permutation(len(factor["args"]))
+        if factor["table"] is not None:
+            table = graph.factor(factor["name"]).table
+            factor["table"] = table.transpose(places).reshape(-1).tolist()
+        factor["args"] = [factor["args"][place] for place in places]
+    if order is not None:
+        for part in ("variables", "factors"):
+            shuffled = order.permutation(len(model[part]))
+            model[part] = [model[part][place] for place in shuffled]
+    text = json.dumps(model)
+    for old, new in (names or {}).items():
+        text = text.replace(old, new)
+    return from_json(text)
+
+
+def test_arguments_in_another_order_change_no_answer():
+    people, moved = found()
+    other = lifagu.transfer(turned(people.graph, np.random.default_rng(0)), by="cohorts")
+    assert any(
+        people.graph.factor(name).arguments != other.original.factor(name).arguments
+        for name in holes_of(people.graph)
+    )
+    whole = [Elimination(written_out(each.averaged())) for each in (moved, other)]
+    for name in holes_of(people.graph)[:6]:
+        variable = people.graph.factor(name).arguments[0]
+        answer = lifagu.query(other, variable, unknown="mean")
+        for each in whole:
+            assert answer.probabilities == pytest.approx(each.marginal(variable), abs=1e-9)
+
+
+def test_names_change_nothing():
+    people, moved = found()
+    letters = {".p": ".somebody-", '"p': '"somebody-', "fa.": "zz.", "fb.": "aa."}
+    renamed = turned(people.graph, Still(), names=letters)
+    other = lifagu.transfer(renamed, by="cohorts")
+    assert [each.share for each in other.record] == [each.share for each in moved.record]
+    for one, two in zip(moved.averaged().factors, other.averaged().factors, strict=True):
+        assert (one.table == two.table).all()
+
+
+class Still:
+    """Leaves everything in its order."""
+
+    def permutation(self, count):
+        return np.arange(count)
+
+
+def test_the_order_of_individuals_hardly_matters():
+    """It decides where cohorts begin to look, and no more."""
+    people, moved = found()
+    rng = np.random.default_rng(5)
+    other = lifagu.transfer(turned(people.graph, Still(), order=rng), by="cohorts")
+    assert holes_of(people.graph) != holes_of(other.original)
+    assert set(holes_of(people.graph)) == set(holes_of(other.original))
+    again = means(other)
+    for name, table in means(moved).items():
+        assert table == pytest.approx(again[name], abs=0.02)
+
+
+PROGRAM = """
+import hashlib, sys
+import numpy as np
+import lifagu
+from support.cohort_models import population
+told = hashlib.sha256()
+for settings in ({"permuted": True}, {"records": 20}):
+    moved = lifagu.transfer(population(12, 1, **settings).graph, by="cohorts")
+    for graph in (moved.graph, moved.averaged(), moved.drawn(np.random.default_rng(0))):
+        told.update(graph.tables.values.tobytes())
+    for record in moved.record:
+        told.update(repr(record).encode() + record.reason.encode())
+print(told.hexdigest())
+"""
+
+
+def test_the_same_bytes_whatever_the_hash_seed_and_the_threads():
+    paths = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
+    told = set()
+    for seed, threads in (("0", "1"), ("7", "2")):
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": paths}
+        environment |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        told.add(run.stdout)
+    assert len(told) == 1
+
+
+def test_a_seed_says_where_to_begin():
+    people, moved = found()
+    again = lifagu.transfer(people.graph, by="cohorts", seed=0)
+    assert again.averaged() == moved.averaged()
+    assert again.graph == moved.graph
+    other = means(lifagu.transfer(people.graph, by="cohorts", seed=11))
+    for name, table in means(moved).items():
+        assert table == pytest.approx(other[name], abs=0.03)
+    with pytest.raises(ModelError, match="seed"):
+        lifagu.transfer(people.graph, by="cohorts", seed=-1)
+
+
+def test_pickling_keeps_everything():
+    _, moved = found(**ESTIMATED["counts"])
+    again = pickle.loads(pickle.dumps(moved))
+    assert again.averaged() == moved.averaged()
+    assert again.graph == moved.graph
+    assert [each.reason for each in again.record] == [each.reason for each in moved.record]
+
+
+# ---- drawing, and what competes
+
+
+UNSURE = ("fa.p0", "fb.p0", "fc.p0", "fd.p0", "fa.p1", "fc.p1", "fb.p2", "fd.p3", "fc.p3")
+
+
+@pytest.mark.parametrize("settings", [{}, {"records": 12}], ids=["exact", "estimated"])
+def test_drawn_tables_have_the_mean_of_the_posterior(settings):
+    _, moved = found(20, 1, unknown=0.0, holes=UNSURE, **settings)
+    wanted, graph = means(moved), moved.averaged()
+    rng = np.random.default_rng(0)
+    graphs = [moved.drawn(rng) for _ in range(400)]
+    for name, table in wanted.items():
+        drawn = np.array([filled(each, name) for each in graphs])
+        error = drawn.std(axis=0) / 20 + 1e-3
+        assert (np.abs(drawn.mean(axis=0) - table) < 5 * error).all()
+        assert drawn.reshape(400, -1).sum(axis=1) == pytest.approx(1)
+    if settings:  # what was estimated is drawn around what it is cleaned to
+        for name in ("fa.p5", "fb.p6", "fd.p7"):
+            drawn = np.array([filled(each, name) for each in graphs])
+            assert drawn.std(axis=0).max() > 0.005
+            error = drawn.std(axis=0) / 20 + 0.02
+            assert (np.abs(drawn.mean(axis=0) - filled(graph, name)) < 5 * error).all()
+    else:
+        assert all(
+            (each.factor("fa.p5").table == graph.factor("fa.p5").table).all() for each in graphs[:5]
+        )
+
+
+def test_holes_of_one_individual_are_drawn_together():
+    """p0 shows nothing: its tables are unsure, but those of one cohort go together."""
+    _, moved = found(20, 1, unknown=0.0, holes=UNSURE)
+    rng = np.random.default_rng(0)
+    pairs = np.zeros((3, 3))
+    for _ in range(300):
+        graph = moved.drawn(rng)
+        at = []
+        for place in ("fb", "fc"):
+            shares = [each / each.sum() for each in tables_of(1)[place]]
+            away = [distance(filled(graph, f"{place}.p0"), each) for each in shares]
+            at.append(int(np.argmin(away)))
+        pairs[tuple(at)] += 1
+    # fb is 0, 1, 1 by cohort where fc is 0, 1, 2
+    assert pairs[0, 0] + pairs[1, 1] + pairs[1, 2] > 0.9 * pairs.sum()
+    assert pairs[0, 0] > 30
+    assert pairs[1].sum() > 30
+
+
+@pytest.mark.parametrize("settings", [{}, {"records": 12}], ids=["exact", "estimated"])
+def test_tables_by_cohort_average_to_the_mean(settings):
+    _, moved = found(20, 1, unknown=0.0, holes=UNSURE, **settings)
+    wanted = means(moved)
+    classes = moved.open_classes
+    assert "fa.p0" in {moved.original.factor_names[each.factors[0]] for each in classes}
+    for each in classes:
+        assert each.shares.sum() == pytest.approx(1)
+        assert (np.diff(each.shares) <= 0).all()
+        names = [moved.original.factor_names[factor] for factor in each.factors]
+        assert len({name.split(".")[1] for name in names}) == 1
+        graphs = [moved.completed([(each, int(cohort))]) for cohort in each.alternatives]
+        for name in names:
+            tables = np.array([filled(graph, name) for graph in graphs])
+            mean = np.tensordot(each.shares, tables, axes=1)
+            assert mean == pytest.approx(wanted[name], abs=5e-3)  # what is unlikely is left out
+        # all others keep their likeliest tables
+        others = set(wanted) - set(names)
+        for name in others:
+            assert filled(graphs[-1], name) == pytest.approx(filled(moved.graph, name))
+
+
+def pairs_that_differ():
+    """Everybody has two tables in one place, never the same one twice; of some, one is unknown."""
+    rng = np.random.default_rng(0)
+    builder = lifagu.FactorGraph.build()
+    for number in range(30):
+        for copy, chosen in enumerate(rng.permutation(2)):
+            builder.variable(f"A{number}.{copy}", kind="A", individual=f"p{number}")
+            hole = number < 4 and copy == 1
+            table = None if hole else ([9, 1], [2, 8])[chosen]
+            builder.factor(f"f{number}.{copy}", [f"A{number}.{copy}"], table)
+    return builder.graph()
+
+
+def test_other_tables_in_the_same_place_count_in_all_ways_to_answer():
+    graph = pairs_that_differ()
+    moved = lifagu.transfer(graph, by="cohorts")
+    mean, rng = moved.averaged(), np.random.default_rng(0)
+    drawn = [moved.drawn(rng) for _ in range(300)]
+    for number in range(4):
+        name = f"f{number}.1"
+        first = graph.factor(f"f{number}.0").table
+        other = np.array([0.2, 0.8] if first[0] == 9 else [0.9, 0.1])
+        assert mean.factor(name).table == pytest.approx(other, abs=0.04)
+        often = np.mean([each.factor(name).table for each in drawn], axis=0)
+        assert often == pytest.approx(mean.factor(name).table, abs=0.03)
+        for unknown in ("mean", "mixture", "bounds"):
+            answer = lifagu.query(moved, f"A{number}.1", unknown=unknown)
+            assert answer.probabilities == pytest.approx(mean.factor(name).table, abs=0.03)
+
+
+# ---- reasons
+
+
+def two_sorts(people):
+    """Two sorts of people whose two tables go together; of the last person one is unknown."""
+    builder = lifagu.FactorGraph.build()
+    for number in range(people + 1):
+        name, sort = f"p{number}", number % 2
+        builder.variable(f"A.{name}", kind="A", individual=name)
+        builder.variable(f"B.{name}", kind="B", individual=name)
+        table = None if number == people else ([4, 3, 2, 1], [1, 2, 3, 4])[sort]
+        builder.factor(f"f.{name}", [f"A.{name}", f"B.{name}"], table)
+        builder.factor(f"g.{name}", [f"B.{name}"], ([5, 1], [1, 5])[sort])
+    return lifagu.transfer(builder.graph(), by="cohorts").record[0]
+
+
+@pytest.mark.parametrize("people", range(2, 15))
+def test_reasons_fit_what_is_filled(people):
+    record = two_sorts(people)
+    pooled = max(people // 2, people - people // 2) / people
+    if "No cohorts can be told apart" in record.reason:
+        assert record.share < pooled + 0.15
+    if record.owner.like:
+        assert record.owner.like == ("g",)
+        assert "g speaks for it" in record.reason
+    if people >= 12:
+        assert record.share > 0.9
+        assert record.owner.like == ("g",)
+        assert f"like {record.owner.members} others (cohort" in record.reason
+        assert record.owner.members == (people + 1 - people % 2) // 2
