@@ -148,7 +148,8 @@ class Record:
         values = asdict(self)
         values["alignment"] = None if self.alignment is None else list(self.alignment)
         values["competing"] = [asdict(each) for each in self.competing]
-        return {**values, "takes": self.takes, "reason": self.reason}
+        # how likely the table is once observations count, which no way to answer says so far
+        return {**values, "posterior": None, "takes": self.takes, "reason": self.reason}
 
 
 def taken(donor: str, way: str, tables: int, candidates: int) -> str:

@@ -28,7 +28,8 @@ class ShownTables(Frozen):
     """What the known factors of a place show, a row of the evidence for each.
 
     turned: the axes of a table, given ones first; shape: their sizes in that order.
-    tables (T, size): the table of each token, the last being the mean of those that occur once;
+    tables (T, size): the table of each token, the last being the mean of those that occur once, or
+    of all if none does;
     donors (T,): the first factor that has it, -1 for that mean; both empty unless tables are equal
     or copies. alone: how many tables occur once. estimated: whether records are behind them.
     """
@@ -143,11 +144,13 @@ class PlaceReader(Frozen):
         latest = np.argsort(-self.known)
         donors[codes[latest]] = self.known[latest]
         donors[shared] = -1
-        tables = np.full((shared + 1, int(np.prod(self.shape))), 1 / np.prod(self.shape))
+        tables = np.zeros((shared + 1, int(np.prod(self.shape))))
         if shared:
             tables[:shared] = self.normalised(donors[:shared])
         if (others := self.known[codes == shared]).size:
             tables[shared] = self.normalised(others).mean(axis=0)
+        else:  # whom nobody is like has the mean of all, and no entry that nobody has
+            tables[shared] = np.bincount(codes) @ tables[:shared] / len(codes)
         evidence, plain = TableTokens(codes, shared + 1, self.owners), tuple(range(len(self.shape)))
         return ShownTables(evidence, plain, self.shape, tables, donors, alone, estimated=False)
 
