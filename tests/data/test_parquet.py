@@ -490,10 +490,7 @@ def test_lift_writes_groups_and_transfers(tmp_path, capsys):
         assert found == {key: record[key] for key in found}
     # what is a list, and what the reason says in words
     left_out = {"factor", "donor", "competing", "owner", "takes", "posterior"}
-    assert {*table.columns} == {*expected["transfers"][0]} - left_out | {
-        "factor_id",
-        "donor_id",
-    }
+    assert {*table.columns} == {*expected["transfers"][0]} - left_out | {"factor_id", "donor_id"}
 
 
 @pytest.mark.parametrize("case", CASES)
