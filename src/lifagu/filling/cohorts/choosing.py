@@ -167,17 +167,20 @@ def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], see
         gone = [hiding.random(len(each.owners.of)) < HIDDEN for each in shown]
         rest = [each.only(np.flatnonzero(~away)) for each, away in zip(shown, gone, strict=True)]
         hidden = [each.only(np.flatnonzero(away)) for each, away in zip(shown, gone, strict=True)]
-        found = _fitted(rest, [shapes[number] for number in tried], seed + fold, TRIES)
+        found = _fitted(rest, [shapes[number] for number in tried.tolist()], seed + fold, TRIES)
         here = np.full((sum(len(each.owners.of) for each in hidden), len(shapes)), HOPELESS)
         for number, cohorts in zip(tried.tolist(), found, strict=True):
             here[:, number] = _scores(cohorts, rest, hidden)
         scores = np.vstack((scores, here))
-        tried = tried[_near(scores[:, tried], [shapes[number].shared for number in tried])]
+        sharing_tables = [shapes[number].shared for number in tried.tolist()]
+        tried = tried[_near(scores[:, tried], sharing_tables)]
     return scores
 
 
 def _near(scores: Floats, shared: Sequence[bool]) -> Ints:
     """The sorts that may still turn out to be best, and the best of those that share tables."""
+    if not len(scores):
+        return np.arange(scores.shape[1])
     totals = scores.sum(axis=0)
     behind = scores[:, [int(totals.argmax())]] - scores
     error = np.sqrt(len(scores)) * behind.std(axis=0)
