@@ -126,8 +126,8 @@ class Cohorts:
         if joined := self.joined():
             totals = joined.beside([each.totals for each in self.own])
             gains = gains + joined.pair_gains(totals, joined.prior(self.own))
-        for place in self.shared:
-            gains = gains + pair_gains(place.totals, place.prior)
+        for shared in self.shared:
+            gains = gains + pair_gains(shared.totals, shared.prior)
         while len(self.sizes) > 1:
             gain = gains + _size_gains(self.sizes)
             first, second = map(int, np.unravel_index(int(np.argmax(gain)), gain.shape))
