@@ -61,6 +61,42 @@ def epidemic(n: int) -> FactorGraph:
     return _epidemic(n, np.tile([1, 2, 2], n), variable_names=names)
 
 
+def individuals_with_holes(n: int, records: int | None = None, seed: int = 0) -> FactorGraph:
+    """n individuals in six hidden cohorts, each with a chain of eight tables; a tenth is unknown.
+
+    A cohort has one of six tables in each place, and one individual in ten another than its cohort.
+    records: tables are estimated from so many, and almost all differ.
+
+    >>> individuals_with_holes(100)
+    <FactorGraph: 900 variables, 800 factors (82 unknown), 48 distinct tables>
+    """
+    rng, places = np.random.default_rng(seed), np.arange(8)
+    which = rng.integers(0, 6, (6, 8))[rng.integers(0, 6, n)]
+    which = np.where(rng.random((n, 8)) < 0.1, rng.integers(0, 6, (n, 8)), which)
+    atoms, hole = rng.dirichlet(np.ones(9), (8, 6)), rng.random(8 * n) < 0.1
+    tables, numbers = atoms.reshape(-1, 9), (which + 6 * places).reshape(-1)
+    settings: dict[str, Any] = {}
+    if records is not None:
+        counts = rng.multinomial(records, atoms[places, which]) + 1.0
+        tables, numbers = (counts / (records + 9)).reshape(-1, 9), np.arange(8 * n)
+        settings["support"] = np.where(hole, np.nan, records)
+    first = 9 * np.arange(n)[:, None] + places
+    return FactorGraph.from_arrays(
+        ranges=[["low", "middle", "high"]],
+        variable_ranges=np.zeros(9 * n, dtype=np.int64),
+        offsets=2 * np.arange(8 * n + 1),
+        arguments=np.stack((first, first + 1), axis=-1).reshape(-1),
+        tables=tables,
+        factor_tables=np.where(hole, -1, numbers),
+        kinds=[f"K{place}" for place in range(9)],
+        variable_kinds=np.tile(np.arange(9), n),
+        individuals=[f"p{person}" for person in range(n)],
+        individual_offsets=np.arange(9 * n + 1),
+        variable_individuals=np.repeat(np.arange(n), 9),
+        **settings,
+    )
+
+
 def epidemic_with_holes(
     n: int, share: float = 0.1, seed: int = 0, individuals: bool = False
 ) -> FactorGraph:

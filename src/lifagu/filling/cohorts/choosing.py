@@ -33,6 +33,7 @@ CHOSEN_ON, FITTED_ON = 4_000, 20_000  # individuals at the most
 TRIES = 2  # beginnings of each sort while choosing
 FAR_BEHIND = 4.0  # standard errors by which a sort is behind that is not tried again
 HOPELESS = -1e6  # the log probability that it has then
+ROWS_EACH = 2  # tables of each individual in a place, on average, at the most
 LEAST_WEIGHT = 0.05  # sorts with less are left out
 FEW_INDIVIDUALS, BEGINNINGS = 1_000, 8  # up to so many, cohorts of many beginnings are averaged
 COOLED = 5.0  # evidence counts by this root there, as beginnings find but some of what is probable
@@ -102,12 +103,17 @@ def _sample(
     shown: Sequence[PlaceEvidence], most: int, rng: np.random.Generator
 ) -> list[PlaceEvidence]:
     """What so many individuals show, at the most; who shows nothing is left out."""
-    some = np.zeros(shown[0].owners.count, dtype=np.bool_)
+    rows = np.zeros(shown[0].owners.count, dtype=np.int64)
     for each in shown:
-        some[each.owners.of] = True
-    individuals = np.flatnonzero(some)
+        rows += np.bincount(each.owners.of, minlength=len(rows))
+    individuals = np.flatnonzero(rows)
     if len(individuals) > most:
         individuals = np.sort(rng.choice(individuals, most, replace=False))
+    room = ROWS_EACH * most * len(shown)
+    if rows[individuals].sum() > room:  # some have very many tables in one place
+        individuals = rng.permutation(individuals)
+        many = np.searchsorted(np.cumsum(rows[individuals]), room)
+        individuals = np.sort(individuals[: max(int(many), 1)])
     return [each.among(individuals) for each in shown]
 
 
