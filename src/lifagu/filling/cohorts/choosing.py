@@ -37,7 +37,7 @@ LEAST_WEIGHT = 0.05  # sorts with less are left out
 FEW_INDIVIDUALS, BEGINNINGS = 1_000, 8  # up to so many, cohorts of many beginnings are averaged
 COOLED = 5.0  # evidence counts by this root there, as beginnings find but some of what is probable
 # sorts that are tried: of exact tables, and of estimated ones
-EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, None))
+EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, 24, None))
 ESTIMATED = (
     *(CohortShape(count, shared=False) for count in (1, 2, 3, 4, 6, 8, 12, None)),
     *(CohortShape(count, shared=True) for count in (6, 12, None)),
@@ -167,12 +167,12 @@ def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], see
         gone = [hiding.random(len(each.owners.of)) < HIDDEN for each in shown]
         rest = [each.only(np.flatnonzero(~away)) for each, away in zip(shown, gone, strict=True)]
         hidden = [each.only(np.flatnonzero(away)) for each, away in zip(shown, gone, strict=True)]
-        found = _fitted(rest, [shapes[number] for number in tried], seed + fold, TRIES)
+        found = _fitted(rest, [shapes[number] for number in tried.tolist()], seed + fold, TRIES)
         here = np.full((sum(len(each.owners.of) for each in hidden), len(shapes)), HOPELESS)
         for number, cohorts in zip(tried.tolist(), found, strict=True):
             here[:, number] = _scores(cohorts, rest, hidden)
         scores = np.vstack((scores, here))
-        tried = tried[_near(scores[:, tried], [shapes[number].shared for number in tried])]
+        tried = tried[_near(scores[:, tried], [shapes[number].shared for number in tried.tolist()])]
     return scores
 
 

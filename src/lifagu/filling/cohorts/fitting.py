@@ -126,15 +126,15 @@ class Cohorts:
         if joined := self.joined():
             totals = joined.beside([each.totals for each in self.own])
             gains = gains + joined.pair_gains(totals, joined.prior(self.own))
-        for place in self.shared:
-            gains = gains + pair_gains(place.totals, place.prior)
+        for shared in self.shared:
+            gains = gains + pair_gains(shared.totals, shared.prior)
         while len(self.sizes) > 1:
             gain = gains + _size_gains(self.sizes)
             first, second = map(int, np.unravel_index(int(np.argmax(gain)), gain.shape))
             if gain[first, second] <= 0:
                 return
-            for place in self.places:
-                place.merge(first, second)
+            for each in self.places:
+                each.merge(first, second)
             self.sizes[first] += self.sizes[second]
             self.sizes = np.delete(self.sizes, second)
             gains = np.delete(np.delete(gains, second, axis=0), second, axis=1)

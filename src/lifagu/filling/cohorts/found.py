@@ -171,7 +171,7 @@ def drawn_by_line(lines: Ints, weights: Floats, rng: np.random.Generator) -> Int
     for line in np.unique(lines).tolist():
         rows, cumulated = np.flatnonzero(lines == line), np.cumsum(weights[line])
         columns[rows] = np.searchsorted(cumulated, drawn[rows] * cumulated[-1], side="right")
-    return np.minimum(columns, weights.shape[1] - 1)
+    return np.asarray(np.minimum(columns, weights.shape[1] - 1))
 
 
 def _dirichlet(concentration: Floats, rng: np.random.Generator) -> Floats:

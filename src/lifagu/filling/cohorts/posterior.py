@@ -181,13 +181,13 @@ class CohortPosterior(Frozen):
         tables = np.zeros((len(owner), place.shown.size))
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
-            chosen = cohort[owner[rows]]
-            if isinstance(place.shown.evidence, TableTokens) and here.beside is None:
-                drawn = drawn_by_line(chosen, here.choices, rng)
+            exact = isinstance(place.shown.evidence, TableTokens)
+            if exact and here.beside is None:
+                drawn = drawn_by_line(cohort[owner[rows]], here.choices, rng)
                 tables[rows] = place.shown.tables[drawn]
                 continue
-            likely = self._which_in(number, which, rows, chosen)
-            if isinstance(place.shown.evidence, TableTokens):
+            likely = self._which_in(number, which, rows, cohort[owner[rows]])
+            if exact:
                 tables[rows] = place.shown.tables[drawn_from(likely, rng)]
             else:
                 tables[rows] = place.shown.in_order(here.drawn(likely, None, rng))
