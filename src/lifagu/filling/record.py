@@ -7,7 +7,7 @@ from typing import Any
 
 from lifagu.basics.choices import Status
 from lifagu.basics.words import counted
-from lifagu.filling.chance import GUESS
+from lifagu.filling.chance import GUESS, is_guess
 
 SURE = 0.9  # how likely a table must be for nothing more to be wanted
 MOST_PLACES = 3  # that are named in a reason
@@ -230,9 +230,9 @@ def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
     else:
         used = {"mean": "It takes the mean", "mixture": "Answers mix", "bounds": "Limits are"}
         over = "over all cohorts" if record.way != "mean" else "over them"
-        said.append(
-            f"{used[record.way]} {over}; the likeliest table, as of {record.donor}: {sure}."
-        )
+        guess = f", {GUESS}" if is_guess(record.share or 0.0, record.tables) else ""
+        likeliest = f"the likeliest table, as of {record.donor}: {sure}{guess}"
+        said.append(f"{used[record.way]} {over}; {likeliest}.")
     if owner.settled_by and (record.share or 0) < SURE:
         said.append(f"Knowing its {owner.settled_by} would tell most.")
     if not owner.declared:

@@ -37,7 +37,7 @@ LEAST_WEIGHT = 0.05  # sorts with less are left out
 FEW_INDIVIDUALS, BEGINNINGS = 1_000, 8  # up to so many, cohorts of many beginnings are averaged
 COOLED = 5.0  # evidence counts by this root there, as beginnings find but some of what is probable
 # sorts that are tried: of exact tables, and of estimated ones
-EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, None))
+EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, 24, None))
 ESTIMATED = (
     *(CohortShape(count, shared=False) for count in (1, 2, 3, 4, 6, 8, 12, None)),
     *(CohortShape(count, shared=True) for count in (6, 12, None)),
@@ -172,15 +172,12 @@ def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], see
         for number, cohorts in zip(tried.tolist(), found, strict=True):
             here[:, number] = _scores(cohorts, rest, hidden)
         scores = np.vstack((scores, here))
-        sharing_tables = [shapes[number].shared for number in tried.tolist()]
-        tried = tried[_near(scores[:, tried], sharing_tables)]
+        tried = tried[_near(scores[:, tried], [shapes[number].shared for number in tried.tolist()])]
     return scores
 
 
 def _near(scores: Floats, shared: Sequence[bool]) -> Ints:
     """The sorts that may still turn out to be best, and the best of those that share tables."""
-    if not len(scores):
-        return np.arange(scores.shape[1])
     totals = scores.sum(axis=0)
     behind = scores[:, [int(totals.argmax())]] - scores
     error = np.sqrt(len(scores)) * behind.std(axis=0)

@@ -133,8 +133,8 @@ class Cohorts:
             first, second = map(int, np.unravel_index(int(np.argmax(gain)), gain.shape))
             if gain[first, second] <= 0:
                 return
-            for place in self.places:
-                place.merge(first, second)
+            for each in self.places:
+                each.merge(first, second)
             self.sizes[first] += self.sizes[second]
             self.sizes = np.delete(self.sizes, second)
             gains = np.delete(np.delete(gains, second, axis=0), second, axis=1)
