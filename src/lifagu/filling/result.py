@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lifagu.filling.nearest import Nearest
 
 MOST_SHOWN = 20  # competing tables that a record lists
+ALMOST = 5e-5  # shares that are no further apart are told once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,6 +218,7 @@ class Transfer(Completions, Shown):
     def filled_by_theta(self) -> list[tuple[float, int]]:
         """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few."""
         shares = np.unique(self.shares[np.isfinite(self.shares)])
+        shares = shares[np.diff(shares, prepend=-1) > ALMOST]
         thetas = (
             sorted({0.0, 1.0, *shares.tolist()})
             if len(shares) <= 8
