@@ -27,7 +27,8 @@ from support.helpers import ROOT, run_cli
 
 PACKAGE = ROOT / "src/lifagu"
 EXAMPLES = files("lifagu") / "examples"
-FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+# var(--ink) is a colour of a style sheet
+FLAG = re.compile(r"(?<![\w-])(?<!var\()--[a-z][a-z-]+")
 COMMAND = re.compile(rf"\blifagu ({'|'.join(commands.COMMANDS)})\b")
 NOWHERE = "192.0.2.1"  # an address of nobody's machine
 
@@ -181,6 +182,12 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         "lift chain.json --digits 3 --tolerance 0.1",
     ),
     Remedy.NO_PROFILES: (None, moved(profiles=True), "lift chain.json --profiles"),
+    Remedy.HIDE_TABLES: (None, lambda: lifagu.open("chain.json").validate(), "validate chain.json"),
+    Remedy.SMALLER_FOLDER: (
+        None,
+        lambda: lifagu.open("chain/", memory_limit=2048).validate(),
+        "validate chain/ --memory-limit 2k",
+    ),
     Remedy.ONE_RULE: (
         None,
         moved(by="cohorts", profiles=True),

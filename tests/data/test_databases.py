@@ -456,3 +456,12 @@ def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
         ),
         *("Rcode(7.5)", "Rcode(8)", "Rshare(0.1)", "Rshare(2)"),
     ]
+
+
+def test_hidden_files_of_a_folder_are_no_tables(tmp_path):
+    (tmp_path / "people.csv").write_text("id\nann\n")
+    for half_written in (".people.csv", ".seen.csv"):
+        (tmp_path / half_written).write_text("id")
+    with opened(Source(str(tmp_path))) as database:
+        (batch,) = database.batches(Query("SELECT id FROM people", "here"))
+    assert [column.texts() for column in batch] == [["ann"]]

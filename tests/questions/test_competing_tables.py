@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lifagu
-from support.helpers import graph_of, random_model
+from support.helpers import ROOT, graph_of, random_model, run_cli
 from support.naive import competing_tables as oracle
 from support.naive import graphs as naive
 
@@ -622,3 +622,42 @@ def test_a_mixture_with_a_table_that_does_not_fit_is_answered_or_refused():
     except lifagu.NoAnswerError:
         return
     assert answer["true"] == pytest.approx(4 / 7)
+
+
+# ---- What is used is said
+
+
+def wards(**settings):
+    return lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), **settings)
+
+
+@pytest.mark.parametrize("by", ["individuals", "cohorts"])
+def test_functions_use_tables_as_the_transfer_says(by):
+    moved = wards(by=by, unknown="mean")
+    mean = lifagu.query(moved.averaged(), "Recovers.p9")["true"]
+    best = lifagu.query(moved.graph, "Recovers.p9")["true"]
+    assert abs(mean - best) > 0.01
+    assert lifagu.query(moved, "Recovers.p9")["true"] == pytest.approx(mean)
+    assert lifagu.marginals(moved)["Recovers.p9"]["true"] == pytest.approx(mean)
+    assert lifagu.query(moved, "Recovers.p9", unknown="one")["true"] == pytest.approx(best)
+    assert lifagu.query(wards(by=by, unknown="one"), "Recovers.p9")["true"] == pytest.approx(best)
+
+
+@pytest.mark.parametrize(("way", "words"), [("mean", "take the mean"), ("mixture", "mix all")])
+def test_groups_and_figures_say_that_answers_use_more(capsys, way, words):
+    model = str(ROOT / "examples/wards.json")
+    _, shown, _ = run_cli(capsys, "lift", model, "--unknown", way)
+    assert f"best table of each hole; answers {words}" in shown
+    assert "; answers" not in run_cli(capsys, "lift", model)[1]
+    arrows = "arrow: the best of the tables it takes is that of the factor it comes from"
+    assert arrows in lifagu.draw(wards(unknown=way), "transfers").notes
+    assert arrows not in lifagu.draw(wards(), "transfers").notes
+
+
+def test_what_each_takes_by_cohorts_is_one_line_of_a_kind():
+    case = lifagu.open(ROOT / "examples/wards.json").fill(by="cohorts")
+    lent = case.impute(["Recovers.p9"]).lent
+    assert [(each.factors, each.count, each.takes, each.unit) for each in lent] == [
+        ("r(Severe, Recovers, Staffed)", 3, "the mean over cohorts", "cohort"),
+        ("s(Severe)", 1, "the mean over cohorts", "cohort"),
+    ]

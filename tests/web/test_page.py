@@ -216,10 +216,10 @@ def test_ways_to_fill_side_by_side(walk):
     shown = [float(re.sub(r"[^\d.]", "", each.inner_text())) for each in row.locator("td").all()]
     truths = [
         lifagu.query(lifagu.transfer(WARDS, **way), "Recovers.p9")["true"]
-        for way in ({"published": True}, {}, {"steps": 4})
+        for way in ({"published": True}, {}, {"steps": 4}, {"by": "cohorts"})
     ]
     assert shown == [pytest.approx(100 * each, abs=0.06) for each in truths]
-    assert page.locator("#compared tr", has_text="r.p9").first.inner_text().split()[1:] == [
+    assert page.locator("#compared tr", has_text="r.p9").first.inner_text().split()[1:10] == [
         "r.p1",
         "57.1",
         "%",
@@ -230,6 +230,20 @@ def test_ways_to_fill_side_by_side(walk):
         "66.7",
         "%",
     ]
+    assert (
+        "the mean over cohorts" in page.locator("#compared tr", has_text="r.p9").first.inner_text()
+    )
+
+
+def test_cohorts_take_the_mean_unless_something_else_is_chosen(walk):
+    page = walk.open()
+    page.get_by_label("Cohorts").check()
+    page.locator("#holes .record", has_text="the mean over cohorts").first.wait_for()
+    assert "likely" in page.locator("#holes .share").first.inner_text()
+    assert page.locator("#unknown").input_value() == "mean"
+    page.get_by_label("Profiles").check()
+    page.locator("#holes .record", has_text="agree").first.wait_for()
+    assert page.locator("#unknown").input_value() == "one"
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,15 @@ def test_rounds_end_with_the_groups_of_colour_passing(wards):
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.6, 0.7, 1.0])
-@pytest.mark.parametrize("method", ["share", "profiles", "structure", "published", "steps"])
+@pytest.mark.parametrize(
+    "method", ["share", "profiles", "cohorts", "structure", "published", "steps"]
+)
 def test_holes_are_filled_as_the_library_does(wards, method, theta):
-    settings = {"structure": {"structure_only": True}, "steps": {"steps": 4}}
+    settings = {
+        "structure": {"structure_only": True},
+        "steps": {"steps": 4},
+        "cohorts": {"by": "cohorts"},
+    }
     moved = lifagu.transfer(
         lifagu.read(ROOT / "examples/wards.json"),
         theta,
@@ -169,6 +175,7 @@ def test_the_plan_is_known_before_anything_is_computed(wards):
 def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
     found = asked(wards, "compare", variables=["Recovers.p9"])
     ways = {"published": {"published": True}, "share": {}, "steps": {"steps": 4}}
+    ways["cohorts"] = {"by": "cohorts"}
     answers = {}
     for each in found["methods"]:
         moved = lifagu.transfer(wards.came.model, **ways[each["method"]])
@@ -177,6 +184,7 @@ def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
         ]
         answers[each["method"]] = each["answers"]["answers"][0]["probabilities"][1]
         assert answers[each["method"]] == pytest.approx(lifagu.query(moved, "Recovers.p9")["true"])
+    assert list(answers) == ["published", "share", "steps", "cohorts"]
     # the published rule takes the other ward's table
     assert answers["published"] > 2 * answers["share"]
 

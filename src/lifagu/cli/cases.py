@@ -53,7 +53,8 @@ def _case(options: Options, path: str, progress: ProgressLine) -> Case:
     if given.get("evidence_file"):
         case = case.observe(_evidence_file(options.evidence_file))
     case = case.observe(_once(given.get("evidence", [])))
-    known = {field.name for field in fields(lifagu.Filling)}
+    # a --seed says which cells are hidden, not where cohorts begin to look
+    known = {field.name for field in fields(lifagu.Filling)} - {"seed"}
     return case.fill(**{name: value for name, value in given.items() if name in known})
 
 

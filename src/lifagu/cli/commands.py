@@ -129,6 +129,8 @@ def _show_rounds(case: Case, found: Lift) -> None:
 def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
         say(f"{transfers_table(found, options.explain)}\n")
+    if found.transfer.stand_in:
+        say(f"{found.transfer.stand_in}\n")
     if found.merging:
         say(f"{found.merging}\n")
     say(groups_table(found.groups))

@@ -33,7 +33,7 @@ MISSING = {
     "response": "their genotype was not determined",
     "roster": "was never kept, on no ward",
 }
-SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean")
+SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean", "cohorts")
 WATCHED = {
     "Sick(eve)": "true",
     "Test(eve)": "positive",

@@ -72,6 +72,7 @@ def _info(parser: Parser) -> None:
 def _lift(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser)
+    options.unknown(parser, UNKNOWN)
     options.evidence(parser)
     text = "say of filled tables who agrees, who is nearest to their owners, what would settle it"
     flag(parser, "--explain", text)

@@ -24,12 +24,16 @@ MOST_LISTED = 6  # names in a sentence
 
 @dataclass(frozen=True)
 class Loan:
-    """A factor takes the table of another: numbers of both, the share that agrees, and why."""
+    """A factor takes the table of another: numbers of both, the share that agrees, and why.
+
+    alone: whether it takes that table and no others beside it.
+    """
 
     receiver: int
     donor: int
     share: float
     reason: str
+    alone: bool = True
 
 
 def fits(graph: FactorGraph) -> bool:
@@ -253,7 +257,9 @@ def _notes(
     if len(graph.unknown):
         found.append("dashed, with a question mark: no table of its own")
     if loans:
-        found.append("arrow: takes the table of the factor it comes from")
+        alone = all(each.alone for each in loans)
+        takes = "takes the table of" if alone else "the best of the tables it takes is that of"
+        found.append(f"arrow: {takes} the factor it comes from")
     if evidence is not None and len(evidence.variables) + len(evidence.soft_variables):
         found.append("double line: observed")
     if small:

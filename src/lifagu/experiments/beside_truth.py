@@ -33,6 +33,7 @@ WAYS: dict[str, Way] = {
     "individuals": Way("whole individuals", {}),
     "profiles": Way("profiles of individuals", {"profiles": True}),
     "mean": Way("profiles, mean of competing tables", {"profiles": True}, "mean"),
+    "cohorts": Way("hidden cohorts, mean over them", {"by": "cohorts"}, "mean"),
     "mixture": Way(f"profiles, average over {DRAWN} completions", {"profiles": True}, "mixture"),
 }
 

@@ -104,7 +104,8 @@ class Offers(Frozen):
     @cached_property
     def guess(self) -> NDArray[np.bool_]:
         """Whether the best alternative of each class is hardly better than a guess."""
-        return is_guess(np.nan_to_num(self.share), self.alternatives, self.candidates)
+        counted = self.candidates if self.weights is None else None
+        return is_guess(np.nan_to_num(self.share), self.alternatives, counted)
 
     @cached_property
     def members(self) -> list[Ints]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lifagu.basics.choices import Status
 from lifagu.basics.words import counted
-from lifagu.filling.chance import GUESS
+from lifagu.filling.chance import GUESS, is_guess
 
 SURE = 0.9  # how likely a table must be for nothing more to be wanted
 MOST_PLACES = 3  # that are named in a reason
@@ -133,7 +133,7 @@ class Record:
     def takes(self) -> str:
         """What it takes, in words; nothing if it stays unknown."""
         if self.donor is not None and self.owner is not None and self.way != "one":
-            return "the mean over cohorts" if self.way == "mean" else "the tables of all cohorts"
+            return taken_of_cohorts(self.way)
         return (
             "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
         )
@@ -148,7 +148,8 @@ class Record:
         values = asdict(self)
         values["alignment"] = None if self.alignment is None else list(self.alignment)
         values["competing"] = [asdict(each) for each in self.competing]
-        return {**values, "takes": self.takes, "reason": self.reason}
+        # how likely the table is once observations count, which no way to answer says so far
+        return {**values, "posterior": None, "takes": self.takes, "reason": self.reason}
 
 
 def taken(donor: str, way: str, tables: int, candidates: int) -> str:
@@ -161,6 +162,11 @@ def taken(donor: str, way: str, tables: int, candidates: int) -> str:
         return f"the table of {donor}"
     # a mean by shares is one in which every candidate counts once
     return f"the mean of {candidates} tables" if way == "mean" else f"each of {tables} tables"
+
+
+def taken_of_cohorts(way: str) -> str:
+    """The same where every cohort has tables of its own, and more than the likeliest is used."""
+    return "the mean over cohorts" if way == "mean" else "the tables of all cohorts"
 
 
 def _outcome(record: Record) -> str:
@@ -212,7 +218,7 @@ def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
     elif owner.like:
         said = [f"Its owner is {like}: {_together(owner.like)} {_speak(owner.like)} for it."]
     else:
-        said = [f"Its owner may be {like}, which its known tables hardly tell."]
+        said = [f"Its known tables hardly tell which of {owner.cohorts} cohorts its owner is of."]
     if owner.unlike and owner.cohorts > 1:
         said.append(f"{_together(owner.unlike)} {_speak(owner.unlike)} against it.".capitalize())
     sure = f"{record.share:.0%}" if record.share is not None else "0 %"
@@ -224,9 +230,9 @@ def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
     else:
         used = {"mean": "It takes the mean", "mixture": "Answers mix", "bounds": "Limits are"}
         over = "over all cohorts" if record.way != "mean" else "over them"
-        said.append(
-            f"{used[record.way]} {over}; the likeliest table, as of {record.donor}: {sure}."
-        )
+        guess = f", {GUESS}" if is_guess(record.share or 0.0, record.tables) else ""
+        likeliest = f"the likeliest table, as of {record.donor}: {sure}{guess}"
+        said.append(f"{used[record.way]} {over}; {likeliest}.")
     if owner.settled_by and (record.share or 0) < SURE:
         said.append(f"Knowing its {owner.settled_by} would tell most.")
     if not owner.declared:

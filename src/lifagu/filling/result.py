@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lifagu.filling.nearest import Nearest
 
 MOST_SHOWN = 20  # competing tables that a record lists
+ALMOST = 5e-5  # shares that are no further apart are told once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,6 +196,18 @@ class Transfer(Completions, Shown):
 
     # ---- showing
 
+    @property
+    def stand_in(self) -> str:
+        """What groups, figures and completed models show of holes, where answers use more."""
+        if self.way == "one" or not self.open_classes:
+            return ""
+        used = {
+            "mean": "take the mean of those that compete",
+            "mixture": "mix all that compete",
+            "bounds": "give limits over all that compete",
+        }[self.way]
+        return f"groups and lifted models have the best table of each hole; answers {used}"
+
     def by_class(self) -> list[tuple[Record, Ints]]:
         """What was treated alike: one record for all, and the factors, by the first of them."""
         return [
@@ -205,6 +218,7 @@ class Transfer(Completions, Shown):
     def filled_by_theta(self) -> list[tuple[float, int]]:
         """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few."""
         shares = np.unique(self.shares[np.isfinite(self.shares)])
+        shares = shares[np.diff(shares, prepend=-1) > ALMOST]
         thetas = (
             sorted({0.0, 1.0, *shares.tolist()})
             if len(shares) <= 8

@@ -97,7 +97,7 @@ class Filling:
         if rule == "steps" and self.steps is None:
             object.__setattr__(self, "steps", USUAL_STEPS)
         object.__setattr__(self, "by", rule)
-        if not self.unknown:
+        if self.unknown == "":
             object.__setattr__(self, "unknown", "mean" if rule == "cohorts" else "one")
 
     @property
@@ -134,7 +134,7 @@ class Filling:
                 "or with steps",
                 remedy=Remedy.NO_PROFILES,
             )
-        if self.unknown:
+        if not (isinstance(self.unknown, str) and self.unknown == ""):
             chosen("unknown", self.unknown, UNKNOWN)
 
     @classmethod

@@ -284,6 +284,7 @@ class FactorGraph(GraphContents, Shown):
         new[copied] = len(new) + np.arange(len(copied))
         factors = np.unique(owners(self.offsets)[new[self.arguments] != self.arguments])
         ids, id_offsets = taken_lists(self.individual_offsets, self.individual_ids, copied)
+        ids = np.where(ids == other, len(self.individuals), ids)
         scopes, scope_offsets = taken_lists(self.offsets, self.arguments, factors)
         return replace(
             self,
@@ -292,9 +293,7 @@ class FactorGraph(GraphContents, Shown):
             variable_kind=extended(self.variable_kind, self.variable_kind[copied]),
             individuals=(*self.individuals, name),
             individual_offsets=extended(self.individual_offsets, id_offsets),
-            individual_ids=extended(
-                self.individual_ids, np.where(ids == other, len(self.individuals), ids)
-            ),
+            individual_ids=extended(self.individual_ids, ids),
             factor_names=renamed(self.factor_names, factors, like, name),
             factor_table=extended(self.factor_table, np.full(len(factors), -1)),
             offsets=extended(self.offsets, scope_offsets),

@@ -83,16 +83,18 @@ def draw(
     if what == "graph" and fits(graph):
         return graph_scene(graph, evidence=seen)
     if what == "lifted" or not fits(graph):
-        return _instead(_lifted(whole), what, f"A graph of {_sizes(graph)}")
+        scene = _instead(_lifted(whole), what, f"A graph of {_sizes(graph)}")
+        return _saying(scene, whole)
     if colouring is not None:
         check_colouring(colouring, graph)
     groups = colouring or _colours(whole, seen, commutative)
     if what == "colours" or not isinstance(whole, Transfer):
-        return graph_scene(graph, what=what, colouring=groups, evidence=seen)
+        return _saying(graph_scene(graph, what=what, colouring=groups, evidence=seen), whole)
     loans, reasons = _loans(whole)
-    return graph_scene(
+    scene = graph_scene(
         graph, what=what, colouring=groups, evidence=seen, loans=loans, reasons=reasons
     )
+    return _saying(scene, whole)
 
 
 def plot(
@@ -237,6 +239,12 @@ def _instead(scene: Scene, what: str, of: str) -> Scene:
     )
 
 
+def _saying(scene: Scene, whole: FactorGraph | Transfer) -> Scene:
+    """The same with a note where answers use more than the tables that are shown."""
+    said = whole.stand_in if isinstance(whole, Transfer) else ""
+    return replace(scene, notes=(*scene.notes, said)) if said else scene
+
+
 def _sizes(graph: FactorGraph) -> str:
     return f"{len(graph.variable_names):,} variables and {len(graph.factor_names):,} factors"
 
@@ -251,6 +259,8 @@ def _loans(moved: Transfer) -> tuple[list[Loan], dict[int, str]]:
         for receivers, donors, _ in moved.loans()
         for receiver, donor in zip(receivers.tolist(), donors.tolist(), strict=True)
     )
+    alone = moved.way == "one"
     return [
-        Loan(receiver, donor, shares[receiver], reasons[receiver]) for receiver, donor in pairs
+        Loan(receiver, donor, shares[receiver], reasons[receiver], alone)
+        for receiver, donor in pairs
     ], reasons

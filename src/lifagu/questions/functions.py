@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lifagu.basics.choices import UNKNOWN, EngineName, Unknown
 from lifagu.basics.inputs import chosen
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 Model = FactorGraph | ParfactorGraph | Transfer
 
 
-def _case(model: Model, evidence: EvidenceLike, unknown: Unknown, memory_limit: int | None) -> Case:
+def _case(
+    model: Model, evidence: EvidenceLike, unknown: Unknown | Literal[""], memory_limit: int | None
+) -> Case:
     """The case of a model whose holes stay, or of a transfer."""
     if not isinstance(model, FactorGraph | ParfactorGraph | Transfer):
         raise ModelError(
@@ -36,10 +38,11 @@ def _case(model: Model, evidence: EvidenceLike, unknown: Unknown, memory_limit: 
             f"{type(model).__name__}"
         )
     case = open_case(model, memory_limit=memory_limit)
+    as_it_is = isinstance(unknown, str) and unknown == ""
     if isinstance(model, Transfer):
-        return case.fill(replace(model.filling, unknown=unknown)).observe(evidence)
-    chosen("unknown", unknown, UNKNOWN)
-    if unknown != "one":
+        filling = model.filling if as_it_is else replace(model.filling, unknown=unknown)
+        return case.fill(filling).observe(evidence)
+    if not as_it_is and chosen("unknown", unknown, UNKNOWN) != "one":
         raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
     return case.unfilled().observe(evidence)
 
@@ -48,7 +51,7 @@ def query(
     model: Model,
     *variables: str,
     evidence: EvidenceLike = None,
-    unknown: Unknown = "one",
+    unknown: Unknown | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Answer:
@@ -62,9 +65,10 @@ def query(
         Names of variables.
     evidence : mapping or Evidence, optional
         Name → label, or name → {label: likelihood}.
-    unknown : {"one", "mean", "mixture", "bounds"}
+    unknown : {"one", "mean", "mixture", "bounds"}, optional
         How a transfer's tables are used: the winning one of each class, their share-weighted mean,
-        the average of the answers over all competing tables, or limits over them.
+        the average of the answers over all competing tables, or limits over them; by default as
+        the transfer says: one, by cohorts mean.
     engine : {"auto", "lifted", "ground", "enumerate", "bp"}
         The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
     memory_limit : int, optional
@@ -89,7 +93,7 @@ def queries(
     questions: Iterable[str | tuple[str, ...]],
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown = "one",
+    unknown: Unknown | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> list[Answer]:
@@ -122,7 +126,7 @@ def log_partition(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown = "one",
+    unknown: Unknown | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> float:
@@ -153,7 +157,7 @@ def marginals(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown = "one",
+    unknown: Unknown | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Marginals:
@@ -185,7 +189,7 @@ def map_assignment(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown = "one",
+    unknown: Unknown | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Best | RelationalBest:

@@ -10,14 +10,14 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows
 from lifagu.basics.choices import SEVERAL
-from lifagu.filling.record import taken
+from lifagu.filling.record import taken, taken_of_cohorts
 from lifagu.filling.record_columns import RecordColumns, record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 
-# single factors, whole individuals, factors of individuals that are alike
-UNITS = ("factor", "individual", "profile")
+# single factors, whole individuals, factors of individuals that are alike, hidden cohorts
+UNITS = ("factor", "individual", "profile", "cohort")
 _STEM = re.compile(r"[^(.]+")
 
 
@@ -30,9 +30,9 @@ class Lent:
     of the donor's arguments. unit: what was compared, as in UNITS; ties: for how many of them
     another table was as frequent. candidates: how many could lend, tables: how many different ones
     they have, both at most; way: what answers use, as in
-    `Filling.unknown`: under "mean" the potentials are those of the mean, and under "mixture" and
-    "bounds" of the best of the tables. guesses: for how many of them the best table, which they
-    take, is hardly better than a guess.
+    `Filling.unknown`: under "mean" the potentials are those of the mean, none where each has a mean
+    of its own (cohorts), and under "mixture" and "bounds" of the best of the tables. guesses: for
+    how many of them the best table, which they take, is hardly better than a guess.
     """
 
     factors: str
@@ -52,6 +52,8 @@ class Lent:
     @property
     def takes(self) -> str:
         """What they take, in words."""
+        if self.unit == "cohort" and self.way != "one":
+            return taken_of_cohorts(self.way)
         return taken(self.donor, self.way, self.tables, self.candidates)
 
 
@@ -109,11 +111,8 @@ def _lent(
     """What was lent; many: how many factors each one stands for."""
     names, donors, shares = moved.original.factor_names, records.donors, records.share
     completed = moved.averaged() if moved.way == "mean" else moved.graph
-    tables = completed.factor_table[moved.unknown]
-    # where several tables are used, it matters how many there are
-    compete = records.tables if moved.way in SEVERAL else np.zeros_like(records.tables)
-    units = np.where(records.unit == "individual", 1, np.where(records.agreed > 0, 2, 0))
-    for group in _groups(many, sorts, np.flatnonzero(donors >= 0), tables, units, compete):
+    units, *keys = _taken_alike(moved, records, completed)
+    for group in _groups(many, sorts, np.flatnonzero(donors >= 0), units, *keys):
         donor = int(donors[group].min())
         yield Lent(
             titles[int(sorts[group[0]])],
@@ -130,6 +129,21 @@ def _lent(
             moved.way,
             int(many[group][records.guess[group]].sum()),
         )
+
+
+def _taken_alike(
+    moved: Transfer, records: RecordColumns, completed: FactorGraph
+) -> tuple[Ints, Ints, Ints]:
+    """For each unknown factor: what was compared, a place in UNITS; its table; how many compete."""
+    tables = completed.factor_table[moved.unknown]
+    # where several tables are used, it matters how many there are
+    compete = records.tables if moved.way in SEVERAL else np.zeros_like(records.tables)
+    units = np.where(records.unit == "individual", 1, np.where(records.agreed > 0, 2, 0))
+    units = np.where(records.unit == "cohort", 3, units)
+    if moved.way != "one":  # by cohorts, each takes something of its own
+        tables = np.where(units == 3, -1, tables)
+        compete = np.where(units == 3, 0, compete)
+    return units, tables, compete
 
 
 def _ends(shares: Floats) -> tuple[float | None, float | None]:
@@ -188,6 +202,8 @@ def _potentials(
 ) -> tuple[float, ...]:
     """The table that a group of unknown factors took; the mean, where they took that."""
     if moved.way == "mean":
+        if len(np.unique(completed.factor_table[moved.unknown[group]])) > 1:
+            return ()
         table = completed.factors[int(moved.unknown[group[0]])].table
     else:
         table = moved.original.factors[donor].table

@@ -34,14 +34,16 @@ def rounds_of(case: Case, drawn: bool) -> dict[str, Any]:
     """The start colours and each round's on the completed graph; if not drawn, the groups."""
     groups = case.groups()
     shown = {"groups": groups_of(groups), "cut": False}
+    said = case.transfer.stand_in
+    said = f"{said[:1].upper()}{said[1:]}." if said else ""
     if not drawn:
-        return {**shown, "rounds": [], "note": LARGE}
+        return {**shown, "rounds": [], "note": f"{LARGE} {said}".strip()}
     graph = case.transfer.graph
     every = list(islice(case.colour_rounds(), MOST_ROUNDS + 1))
     cut = len(every) > MOST_ROUNDS
     if cut:
         every[-1] = groups.colouring
-    return {**shown, "rounds": _told(graph, every, cut), "cut": cut, "note": ""}
+    return {**shown, "rounds": _told(graph, every, cut), "cut": cut, "note": said}
 
 
 def _told(graph: FactorGraph, every: list[Colouring], cut: bool) -> list[dict[str, Any]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from lifagu.basics.choices import ENGINES, UNKNOWN, EngineName, Unknown
 from lifagu.errors import ModelError, listed
 from lifagu.filling.rules import Filling
 
-METHODS = ("share", "profiles", "steps", "structure", "published")
+METHODS = ("share", "profiles", "cohorts", "steps", "structure", "published")
 MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
 
@@ -19,7 +19,8 @@ MOST_NAMES = 1000  # names in one request
 class Request:
     """One request about a model: how to fill holes, what was observed, what to ask or write.
 
-    variables: the names asked about, None for those that a page shows on its own.
+    unknown: how competing tables are used, nothing for what is usual with the method. variables:
+    the names asked about, None for those that a page shows on its own.
     """
 
     theta: float = 0.0
@@ -27,7 +28,7 @@ class Request:
     steps: int = 4
     add: tuple[tuple[str, str], ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    unknown: Unknown = "one"
+    unknown: Unknown | Literal[""] = ""
     engine: EngineName = "auto"
     variables: tuple[str, ...] | None = None
     what: str = ""

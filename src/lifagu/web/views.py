@@ -26,7 +26,7 @@ MOST_MEMBERS = 50
 MOST_INDIVIDUALS = 500
 MOST_COMPARED = 40
 MOST_COMPARED_ANSWERS = 8
-COMPARED = ("published", "share", "steps")
+COMPARED = ("published", "share", "steps", "cohorts")
 NOTHING_TO_FILL = {
     "total": 0,
     "filled": 0,
@@ -135,7 +135,7 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def compare(bench: Workbench, request: Request) -> dict[str, Any]:
-    """The published algorithm, shares of agreement, and k steps, side by side."""
+    """The published algorithm, shares of agreement, k steps and cohorts, side by side."""
     if bench.case(request).is_whole and not is_drawn(bench, request):
         return {"total": 0, "variables": [], "methods": []}
     whole = bench.case(request).graph

@@ -130,11 +130,14 @@ def _existing(path: Path, source: Source) -> Path:
 
 
 def _tables_in(folder: Path, source: Source) -> dict[str, Path]:
-    """All data files of a folder, each a table called by its name without the ending."""
+    """All data files of a folder, each a table called by its name without the ending.
+
+    Files that are hidden by a dot are not there: so some programs write before they rename.
+    """
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         name = path.name.partition(".")[0]
-        if path.is_file() and path.name.lower().endswith(FILES):
+        if name and path.is_file() and path.name.lower().endswith(FILES):
             if name in found:
                 raise FormatError(
                     f"{source.place}: {found[name]} and {path} would both be the table '{name}'"

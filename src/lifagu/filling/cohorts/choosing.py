@@ -22,7 +22,7 @@ from lifagu.basics.arrays import (
     offsets_of,
 )
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.cohorts.fitting import RESTARTS, CohortShape, fit, sharing, tables_alone
+from lifagu.filling.cohorts.fitting import RESTARTS, CohortShape, fit, fits, sharing, tables_alone
 from lifagu.filling.cohorts.found import FoundCohorts
 from lifagu.filling.cohorts.place_evidence import PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.products import crossed
@@ -36,8 +36,10 @@ FAR_BEHIND = 4.0  # standard errors by which a sort is behind that is not tried 
 HOPELESS = -1e6  # the log probability that it has then
 ROWS_EACH = 2  # tables of each individual in a place, on average, at the most
 LEAST_WEIGHT = 0.05  # sorts with less are left out
+FEW_INDIVIDUALS, BEGINNINGS = 1_000, 8  # up to so many, cohorts of many beginnings are averaged
+COOLED = 5.0  # evidence counts by this root there, as beginnings find but some of what is probable
 # sorts that are tried: of exact tables, and of estimated ones
-EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, None))
+EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, 24, None))
 ESTIMATED = (
     *(CohortShape(count, shared=False) for count in (1, 2, 3, 4, 6, 8, 12, None)),
     *(CohortShape(count, shared=True) for count in (6, 12, None)),
@@ -68,9 +70,34 @@ def find_cohorts(shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0)
         naming = [place for place, shape in enumerate(shapes) if shape.shared]
         best = max(naming, key=lambda place: float(scores[:, place].sum()))
         order = np.array([best, *(place for place in order.tolist() if place != best)])
-    rows = _sample(shown, FITTED_ON, rng)
-    found = _fitted(rows, [shapes[place] for place in order.tolist()], seed, RESTARTS)
+    rows, chosen = _sample(shown, FITTED_ON, rng), [shapes[place] for place in order.tolist()]
+    if not estimated and rows[0].owners.count <= FEW_INDIVIDUALS:
+        return _averaged(rows, chosen, weights[order], seed)
+    found = _fitted(rows, chosen, seed, RESTARTS)
     return AveragedCohorts(tuple(found), weights[order] / weights[order].sum())
+
+
+def _averaged(
+    shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], counting: Floats, seed: int
+) -> AveragedCohorts:
+    """Cohorts of each sort from many beginnings, the more probable counting more.
+
+    Few individuals leave it open who belongs together, and one answer would be too sure of it.
+    """
+    individuals, weights = _distinct(shown)
+    rows = [each.among(individuals) for each in shown]
+    found, counts = list[FoundCohorts](), list[float]()
+    for shape, share in zip(shapes, counting.tolist(), strict=True):
+        rng = np.random.default_rng([seed, shape.cohorts or 0])
+        several = fits(rows, weights, shape.cohorts, rng, BEGINNINGS)
+        scores = np.array([each.score for each in several])
+        likely = np.exp((scores - scores.max()) / COOLED)
+        found += [FoundCohorts.of(each) for each in several]
+        counts += (share * likely / likely.sum()).tolist()
+    order = np.argsort(-np.array(counts), kind="stable")
+    order = order[np.array(counts)[order] >= LEAST_WEIGHT * counts[order[0]]]
+    kept = np.array(counts)[order]
+    return AveragedCohorts(tuple(found[place] for place in order.tolist()), kept / kept.sum())
 
 
 def _sample(
@@ -152,14 +179,13 @@ def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], see
         for number, cohorts in zip(tried.tolist(), found, strict=True):
             here[:, number] = _scores(cohorts, rest, hidden)
         scores = np.vstack((scores, here))
-        sharing_tables = [shapes[number].shared for number in tried.tolist()]
-        tried = tried[_near(scores[:, tried], sharing_tables)]
+        tried = tried[_near(scores[:, tried], [shapes[number].shared for number in tried.tolist()])]
     return scores
 
 
 def _near(scores: Floats, shared: Sequence[bool]) -> Ints:
     """The sorts that may still turn out to be best, and the best of those that share tables."""
-    if not len(scores):
+    if not len(scores):  # nothing was hidden, as there is so little
         return np.arange(scores.shape[1])
     totals = scores.sum(axis=0)
     behind = scores[:, [int(totals.argmax())]] - scores

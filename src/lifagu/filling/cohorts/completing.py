@@ -196,8 +196,8 @@ class CohortTransfer(Transfer):
         for group in members(group_rows(owner[:, None])):
             individual = int(owner[group[0]])
             shares = self.posterior.shares(int(self.posterior.kind_of[individual]))
-            likely = np.flatnonzero(shares >= LIKELY)
-            likely = likely[np.argsort(-shares[likely], kind="stable")]
+            order = np.argsort(-shares, kind="stable")
+            likely = order[: int(np.searchsorted(np.cumsum(shares[order]), 1 - LIKELY)) + 1]
             if len(likely) > 1:
                 kept = shares[likely] / shares[likely].sum()
                 yield OpenClass(0, individual, np.sort(hole[group]), likely, kept)

@@ -133,8 +133,8 @@ class Cohorts:
             first, second = map(int, np.unravel_index(int(np.argmax(gain)), gain.shape))
             if gain[first, second] <= 0:
                 return
-            for place in self.places:
-                place.merge(first, second)
+            for each in self.places:
+                each.merge(first, second)
             self.sizes[first] += self.sizes[second]
             self.sizes = np.delete(self.sizes, second)
             gains = np.delete(np.delete(gains, second, axis=0), second, axis=1)
@@ -218,7 +218,20 @@ def fit(
     restarts: int = RESTARTS,
 ) -> Cohorts:
     """The most probable cohorts of a few beginnings."""
-    count, merging = shape.cohorts or MOST, shape.cohorts is None
+    found = fits(places, weights, shape.cohorts, rng, restarts)
+    best = max(found, key=lambda each: each.score)
+    return sharing(best, tables_alone(places, weights, rng)) if shape.shared else best
+
+
+def fits(
+    places: Sequence[PlaceEvidence],
+    weights: Floats,
+    cohorts_wanted: int | None,
+    rng: np.random.Generator,
+    restarts: int,
+) -> list[Cohorts]:
+    """Cohorts with tables of their own from several beginnings; None: as many as the data says."""
+    count, merging = cohorts_wanted or MOST, cohorts_wanted is None
     found = []
     for _ in range(1 if count == 1 else restarts):
         cohorts = Cohorts(places, weights)
@@ -234,8 +247,7 @@ def fit(
         cohorts.improve(ROUNDS)
         cohorts.settle()
         found.append(cohorts)
-    best = max(found, key=lambda each: each.score)
-    return sharing(best, tables_alone(places, weights, rng)) if shape.shared else best
+    return found
 
 
 def tables_alone(

@@ -20,6 +20,7 @@ from lifagu.graph.supports import Supports
 AS_MANY_AS_EXACT = 1000.0  # records that an exact table counts for among estimated ones
 UNSURE = 50.0  # records behind tables that all differ, although nobody says they are estimates
 FEW = 8  # tables below which nothing is said about how they scatter
+MORE_THAN_CHANCE = 10.0  # how much oftener than by chance tables are equal that share records
 TIGHT = 100.0  # spread from which on scattered tables are taken for noisy copies of a few
 
 
@@ -28,7 +29,8 @@ class ShownTables(Frozen):
     """What the known factors of a place show, a row of the evidence for each.
 
     turned: the axes of a table, given ones first; shape: their sizes in that order.
-    tables (T, size): the table of each token, the last being the mean of those that occur once;
+    tables (T, size): the table of each token, the last being the mean of those that occur once, or
+    of all if none does;
     donors (T,): the first factor that has it, -1 for that mean; both empty unless tables are equal
     or copies. alone: how many tables occur once. estimated: whether records are behind them.
     """
@@ -76,9 +78,11 @@ class PlaceReader(Frozen):
     def read(self) -> ShownTables:
         """What the place shows."""
         supports = self.graph.support
-        if supports is not None and supports.estimated[self.known].any():
-            return self._estimated(supports)
         codes = by_first_occurrence(self.aligned[self.known])
+        if supports is not None and supports.estimated[self.known].any():
+            counted = self._estimated(supports)
+            if not _counted_together(counted.evidence, codes):
+                return counted
         repeated = np.bincount(codes) > 1
         alone = int((~repeated).sum())
         if alone > len(self.known) / 2 and alone >= FEW:
@@ -143,11 +147,13 @@ class PlaceReader(Frozen):
         latest = np.argsort(-self.known)
         donors[codes[latest]] = self.known[latest]
         donors[shared] = -1
-        tables = np.full((shared + 1, int(np.prod(self.shape))), 1 / np.prod(self.shape))
+        tables = np.zeros((shared + 1, int(np.prod(self.shape))))
         if shared:
             tables[:shared] = self.normalised(donors[:shared])
         if (others := self.known[codes == shared]).size:
             tables[shared] = self.normalised(others).mean(axis=0)
+        else:  # whom nobody is like has the mean of all, and no entry that nobody has
+            tables[shared] = np.bincount(codes) @ tables[:shared] / len(codes)
         evidence, plain = TableTokens(codes, shared + 1, self.owners), tuple(range(len(self.shape)))
         return ShownTables(evidence, plain, self.shape, tables, donors, alone, estimated=False)
 
@@ -180,3 +186,22 @@ class PlaceReader(Frozen):
     ) -> ShownTables:
         none, nobody = np.zeros((0, int(np.prod(shape)))), np.zeros(0, dtype=np.int64)
         return ShownTables(evidence, turned, shape, none, nobody, alone, estimated)
+
+
+def _counted_together(evidence: PlaceEvidence, codes: Ints) -> bool:
+    """Whether equal estimates come from the same records, as of a ward, rather than by chance.
+
+    codes: equal for equal tables. Two samples of N records agree in an entry of probability p by
+    chance about once in 2 √(π N p (1 - p)).
+    """
+    if not isinstance(evidence, Counts) or len(codes) < FEW:
+        return False
+    often = np.bincount(codes)
+    equal = float((often * (often - 1)).sum()) / (len(codes) * (len(codes) - 1))
+    records = np.median(evidence.raw.sum(axis=-1), axis=0)[:, None]
+    share = evidence.raw.sum(axis=0) + 0.5
+    share = (share / share.sum(axis=-1, keepdims=True))[:, :-1]
+    chance = np.minimum(
+        1 / (2 * np.sqrt(np.pi * np.maximum(records * share * (1 - share), 0.1))), 1
+    )
+    return equal > MORE_THAN_CHANCE * float(np.prod(chance))

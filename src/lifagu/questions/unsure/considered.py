@@ -28,7 +28,7 @@ from lifagu.questions.unsure.draws import SEED, usual_draws
 from lifagu.questions.unsure.intervals import Intervals
 from lifagu.questions.unsure.mixing import Combined, bounded, jointly, mixed, split
 from lifagu.questions.unsure.parts_and_classes import Flags, PartsAndClasses
-from lifagu.questions.unsure.supports import Supports, in_shape, pieces_of
+from lifagu.questions.unsure.rests_on import LentTables, in_shape, pieces_of
 from lifagu.questions.unsure.units import Unit, needed_by, units_of
 from lifagu.questions.unsure.words import note_on, plan_of
 
@@ -259,11 +259,11 @@ class Considered(Shown):
         )
         if np.isin(question, self.whole.evidence.variables).all():
             parts = ()
-        return self._supports.of(parts)
+        return self._lent.of(parts)
 
     @cached_property
-    def _supports(self) -> Supports:
-        return Supports(self.whole)
+    def _lent(self) -> LentTables:
+        return LentTables(self.whole)
 
 
 def _beyond(limits: Floats | None, answer: Floats, farther: Any) -> Floats | None:

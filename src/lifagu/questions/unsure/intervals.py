@@ -28,7 +28,7 @@ from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.copies import answers_in_a_row
 from lifagu.questions.unsure.draws import INTERVAL, MODELS, SEED
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
-from lifagu.questions.unsure.supports import Supports
+from lifagu.questions.unsure.rests_on import LentTables
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +73,9 @@ class Intervals(Shown):
         sizes = self.whole.graph.sizes
         lengths = [int(sizes[list(each)].prod()) for each in self.asked]
         offsets = offsets_of(np.array(lengths, dtype=np.int64)).tolist()
-        supports = Supports(self.whole)
+        lent = LentTables(self.whole)
         answers = [
-            self._answer(place, rows[:, start:stop], supports)
+            self._answer(place, rows[:, start:stop], lent)
             for place, (start, stop) in enumerate(pairwise(offsets))
         ]
         notes = tuple(dict.fromkeys(note for each in answers for note in each.notes))
@@ -87,7 +87,7 @@ class Intervals(Shown):
         for _ in range(self.draws):
             yield moved.drawn(rng)
 
-    def _answer(self, place: int, rows: Floats, supports: Supports) -> Answer:
+    def _answer(self, place: int, rows: Floats, lent: LentTables) -> Answer:
         graph, question = self.whole.graph, self.asked[place]
         shape = (-1, *graph.sizes[list(question)].tolist())
         labels = np.ix_(*[graph.declared_order(each) for each in question])
@@ -95,7 +95,7 @@ class Intervals(Shown):
         parts = self.whole.part_of[list(question)]
         support: tuple[tuple[str, ...], float | None] = ((), None)
         if self.with_support:
-            support = supports.of(tuple(distinct(parts[parts >= 0]).tolist()))
+            support = lent.of(tuple(distinct(parts[parts >= 0]).tolist()))
         lower, upper = np.quantile(tables, INTERVAL, axis=0)
         mean = tables.mean(axis=0)
         with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""Scores as plain values, as ``lifagu validate --json`` prints them."""
+"""Scores as plain values, as the command line prints them in JSON."""
 
 from __future__ import annotations
 

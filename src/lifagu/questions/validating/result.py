@@ -34,7 +34,7 @@ class Validation(Predictions):
     """
 
     def json(self) -> dict[str, Any]:
-        """Everything but single cells as plain values, as ``lifagu validate --json`` prints it."""
+        """Everything but single cells as plain values, as printed in JSON."""
         return plain(self)
 
     def judgement(self, method: str | None = None) -> str:

@@ -1,20 +1,21 @@
-// The published algorithm, shares and k steps side by side: who lends to whom, and what that does to answers.
+// The published algorithm, shares, k steps and cohorts side by side: who lends to whom, and what that does to answers.
 
 import { byId, make, number, percent, replace } from "./dom.js";
 import { newest, request, state } from "./state.js";
 
-const TITLES = { published: "Published", share: "Share", steps: "k steps" };
+const TITLES = { published: "Published", share: "Share", steps: "k steps", cohorts: "Cohorts" };
 
 export function startCompare() {
   replace(
     byId("panel-compare"),
-    make("p", { class: "quiet" }, "The same model, the same evidence and the same θ, three ways to fill holes."),
+    make("p", { class: "quiet" }, "The same model, the same evidence and the same θ, four ways to fill holes."),
     make("div", { id: "compared", class: "compared" }),
   );
 }
 
 export async function loadCompare() {
-  const found = await newest("compare", request({ unknown: "one", engine: "auto" }));
+  const { unknown, ...body } = request({ engine: "auto" }); // each as is usual with it
+  const found = await newest("compare", body);
   if (found) show(found);
 }
 
@@ -25,7 +26,7 @@ function show({ total, methods, variables }) {
   replace(
     byId("compared"),
     total === 0
-      ? make("p", { class: "summary" }, "Every table is known, so all three agree.")
+      ? make("p", { class: "summary" }, "Every table is known, so all agree.")
       : holes(total, methods, heads),
     variables.length
       ? answers(
@@ -64,7 +65,7 @@ function holes(total, methods, heads) {
   );
 }
 
-function hole({ status, donor, share, reason }) {
+function hole({ status, donor, share, reason, owner, takes, way }) {
   if (status !== "transferred") {
     return make(
       "td",
@@ -73,7 +74,8 @@ function hole({ status, donor, share, reason }) {
       share === null ? null : make("small", null, ` ${percent(share)}`),
     );
   }
-  return make("td", { title: reason }, donor, make("small", null, ` ${percent(share)}`));
+  const taken = owner && way !== "one" ? takes : donor;
+  return make("td", { title: reason }, taken, make("small", null, ` ${percent(share)}`));
 }
 
 function reasons(methods) {

@@ -7,6 +7,7 @@ import { change, newest, on, request, state } from "./state.js";
 const METHODS = {
   share: ["Share", "individuals as a whole, where they are known"],
   profiles: ["Profiles", "individuals that agree on other tables"],
+  cohorts: ["Cohorts", "hidden sorts of individuals, also where no two tables are equal"],
   steps: ["k steps", "wider neighbourhoods"],
   structure: ["Structure", "neither kinds nor individuals"],
   published: ["Published", "the paper to the letter"],
@@ -34,7 +35,7 @@ export function startHoles() {
     make(
       "label",
       { class: "option" },
-      make("input", { type: "radio", name: "method", value: name, onchange: () => change({ method: name }) }),
+      make("input", { type: "radio", name: "method", value: name, onchange: () => choose(name) }),
       make("span", null, make("strong", null, title), make("small", null, about)),
     ),
   );
@@ -75,6 +76,13 @@ export function startHoles() {
   );
   on("model theta method steps", showChoices);
   on("transfers", showTransfers);
+}
+
+// Cohorts say how likely each table is, so their mean is taken unless something else is chosen after.
+function choose(method) {
+  const before = state.method === "cohorts";
+  const after = method === "cohorts";
+  change(before === after ? { method } : { method, unknown: after ? "mean" : "one" });
 }
 
 function addForm() {
@@ -144,7 +152,7 @@ function showTransfers() {
 }
 
 function record(entry) {
-  const { factor, factors, count, ids, status, takes, donor_id: donorId, share, reason, competing } = entry;
+  const { factor, factors, count, ids, status, takes, donor_id: donorId, share, reason, competing, owner } = entry;
   const names = factors.slice(0, 4).join(", ") + (count > 4 ? ` and ${number(count - 4)} more` : "");
   const related = [...ids, ...(status === "transferred" && donorId ? [donorId] : [])];
   return make(
@@ -165,7 +173,7 @@ function record(entry) {
       make("span", { class: `status ${status}` }, STATUSES[status]),
     ),
     status === "transferred" ? make("p", null, "takes ", make("strong", null, takes)) : null,
-    share === null ? null : make("div", { class: "share" }, bar(share), make("span", null, `${percent(share)} agree`)),
+    share === null ? null : make("div", { class: "share" }, bar(share), make("span", null, `${percent(share)} ${owner ? "likely" : "agree"}`)),
     make("p", { class: "reason" }, reason),
     competing.length > 1
       ? make(
@@ -179,7 +187,9 @@ function record(entry) {
               make(
                 "li",
                 null,
-                `${each.donor}: ${each.agreeing} (${percent(each.share)}), table ${shortened(each.table)}`,
+                owner
+                  ? `as of ${each.donor}: ${percent(each.share)}, table ${shortened(each.table)}`
+                  : `${each.donor}: ${each.agreeing} (${percent(each.share)}), table ${shortened(each.table)}`,
               ),
             ),
           ),

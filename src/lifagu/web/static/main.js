@@ -117,9 +117,8 @@ async function load({ graph, filling }) {
 }
 
 function startRefreshing() {
-  on("theta method steps", () => quiet || refresh({ filling: true }));
+  on("theta method steps unknown", () => quiet || refresh({ filling: true })); // reasons say what is used
   on("evidence engine", () => quiet || refresh({ filling: state.method === "published" }));
-  on("unknown", () => quiet || refresh({ filling: true })); // the reasons say what is used
   on("add", () => quiet || refreshAdded());
 }
 

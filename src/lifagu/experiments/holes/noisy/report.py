@@ -135,7 +135,7 @@ NOTES = """\
   both leave known tables as they were estimated. The *oracle* knows cohorts, tables and variation,
   but not who belongs where; its *mean* has its posterior mean tables in one model, its *mixture*
   averages over cohorts and tables exactly, which is what others are compared with.
-- *cohorts-kept*: the same with known tables as they were estimated (`--keep-known`).
+- *cohorts-kept*: the same with known tables as they were estimated (`keep_known`).
 - *mixture* of cohorts averages over drawn completions, which observations then weigh.
 - A table is right if the true table nearest to it is the individual's. Where there is one table
   per place, or a continuum of them, nothing is counted.

@@ -12,7 +12,7 @@ from lifagu.inference.question_checks import pieces_of
 from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 
-__all__ = ["Supports", "in_shape", "pieces_of"]
+__all__ = ["LentTables", "in_shape", "pieces_of"]
 
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -39,7 +39,7 @@ def in_shape(whole: PartsAndClasses, question: Piece, flat: Floats | None) -> Fl
 
 
 @dataclass(frozen=True, eq=False)
-class Supports:
+class LentTables:
     """The transferred factors of parts, found once for each set of these."""
 
     whole: PartsAndClasses

@@ -1,0 +1,435 @@
+"""Questions answered by cohorts: against sums over all completions, and on every way in."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+import lifagu
+from lifagu.errors import NoAnswerError
+from lifagu.io import from_json, to_json
+from lifagu.questions.unsure.draws import INTERVAL, MODELS, SEED
+from support.cohort_models import population
+from support.counted_clinic import TEMPLATE, clinic
+from support.helpers import run_cli
+from support.naive.inference import Elimination
+from support.small_hospital import made, written
+
+HOLES = ("fa.p0", "fc.p0", "fd.p0", "fa.p1", "fb.p2", "fc.p2")
+
+
+@pytest.fixture(scope="module")
+def people():
+    return population(14, 4, unknown=0.0, holes=HOLES)
+
+
+@pytest.fixture(scope="module")
+def moved(people):
+    return lifagu.transfer(people.graph, by="cohorts")
+
+
+def model_of(graph, evidence=None):
+    """A model as in a file, tables and ranges written out."""
+    model = json.loads(to_json(graph))
+    named, ranges = model.pop("tables", {}), model.pop("ranges", {})
+    for variable in model["variables"]:
+        if isinstance(variable.get("range"), str):
+            variable["range"] = ranges[variable["range"]]
+    for factor in model["factors"]:
+        if isinstance(factor["table"], str):
+            factor["table"] = named[factor["table"]]
+    return {**model, "evidence": evidence or {}}
+
+
+# ---- mean, mixture, bounds
+
+
+EVIDENCE = {"none": {}, "own": {"B.p0": "mid", "C.p2": "z"}, "of others": {"Epid": "true"}}
+
+
+@pytest.mark.parametrize("seen", EVIDENCE)
+@pytest.mark.parametrize("way", ["one", "mean"])
+def test_one_completed_model_is_answered(moved, way, seen):
+    evidence = EVIDENCE[seen]
+    graph = moved.averaged() if way == "mean" else moved.graph
+    oracle = Elimination(model_of(graph, evidence))
+    for name in ("A.p0", "C.p0", "A.p1", "B.p2"):
+        answer = lifagu.query(moved, name, evidence=evidence, unknown=way)
+        if name not in evidence:
+            assert answer.probabilities == pytest.approx(oracle.marginal(name), abs=1e-9)
+    found = lifagu.log_partition(moved, evidence=evidence, unknown=way)
+    assert found == pytest.approx(oracle.log_total, abs=1e-8)
+
+
+@pytest.mark.parametrize("seen", EVIDENCE)
+def test_a_mixture_is_over_the_cohorts_of_all_who_have_holes(moved, seen):
+    evidence = EVIDENCE[seen]
+    classes = moved.open_classes
+    # what hangs together does so over the epidemic only: all of them matter
+    assert 1 < len(classes) <= 3
+    weights, answers = [], []
+    names = ("A.p0", "B.p2")
+    for chosen in product(*(range(len(each.shares)) for each in classes)):
+        pairs = [
+            (each, int(each.alternatives[at])) for each, at in zip(classes, chosen, strict=True)
+        ]
+        graph = moved.completed(pairs)
+        before, after = Elimination(model_of(graph)), Elimination(model_of(graph, evidence))
+        share = np.prod([each.shares[at] for each, at in zip(classes, chosen, strict=True)])
+        weights.append(share * np.exp(after.log_total - before.log_total))
+        answers.append([after.marginal(name) for name in names])
+    weights = np.array(weights) / sum(weights)
+    for place, name in enumerate(names):
+        wanted = sum(weight * each[place] for weight, each in zip(weights, answers, strict=True))
+        found = lifagu.query(moved, name, evidence=evidence, unknown="mixture")
+        assert found.error is None
+        assert found.probabilities == pytest.approx(wanted, abs=1e-9)
+
+
+def test_bounds_are_quantiles_of_drawn_models(moved):
+    rng = np.random.default_rng(SEED)
+    evidence = EVIDENCE["own"]
+    rows = [
+        Elimination(model_of(moved.drawn(rng), evidence)).marginal("A.p0") for _ in range(MODELS)
+    ]
+    found = lifagu.query(moved, "A.p0", evidence=evidence, unknown="bounds")
+    lower, upper = np.quantile(rows, INTERVAL, axis=0)
+    assert found.lower == pytest.approx(lower, abs=1e-9)
+    assert found.upper == pytest.approx(upper, abs=1e-9)
+    assert found.probabilities == pytest.approx(np.mean(rows, axis=0), abs=1e-9)
+    assert found.error == pytest.approx(np.std(rows, axis=0, ddof=1) / np.sqrt(MODELS), abs=1e-9)
+
+
+def test_evidence_moves_who_somebody_is_like(moved):
+    """Only mixtures weigh tables by what was observed; the mean does not."""
+    evidence = {"B.p0": "low", "C.p0": "w"}
+    answers = [
+        lifagu.query(moved, "A.p0", evidence=evidence, unknown=way).probabilities
+        for way in ("mean", "mixture")
+    ]
+    assert abs(answers[0] - answers[1]).max() > 1e-4
+
+
+@pytest.mark.parametrize("way", ["one", "mean", "mixture", "bounds"])
+def test_impossible_evidence_has_no_answer(way):
+    builder = lifagu.FactorGraph.build()
+    for number in range(8):
+        builder.variable(f"A{number}", kind="A", individual=f"p{number}")
+        builder.variable(f"B{number}", kind="B", individual=f"p{number}")
+        table = None if number == 0 else [1, 0, number % 2 + 1, 3]
+        builder.factor(f"f{number}", [f"A{number}", f"B{number}"], table)
+    moved = lifagu.transfer(builder.graph(), by="cohorts")
+    possible = lifagu.query(moved, "A0", evidence={"B0": "true"}, unknown=way)
+    assert possible.probabilities == pytest.approx([0, 1])
+    with pytest.raises(NoAnswerError, match="probability zero"):
+        lifagu.query(moved, "B1", evidence={"A0": "false", "B0": "true"}, unknown=way)
+
+
+# ---- odd models
+
+
+def few(ranges, tables, **more):
+    """Individuals with tables over one variable, the last table unknown."""
+    builder = lifagu.FactorGraph.build()
+    for number, table in enumerate([*tables, None]):
+        builder.variable(f"A{number}", ranges, kind="A", individual=f"p{number}")
+        known = {} if table is None else more
+        builder.factor(f"f{number}", [f"A{number}"], table, **known)
+    return builder.graph()
+
+
+ODD = {
+    "ternary": (few(["a", "b", "c"], [[1, 2, 3]] * 3), [1 / 6, 1 / 3, 1 / 2]),
+    "one label": (few(["only"], [[3]] * 3), [1.0]),
+    "one label, counted": (few(["only"], [[3]] * 3, support=3), [1.0]),
+    "zeros": (few(["a", "b", "c"], [[0, 2, 3]] * 4), [0, 0.4, 0.6]),
+    "huge": (few(["a", "b"], [[1e308, 1e308], [3e-308, 3e-308]]), [0.5, 0.5]),
+    "up to a factor": (few(["a", "b"], [[1, 3], [2, 6], [10, 30]]), [0.25, 0.75]),
+    "half and half": (few(["a", "b"], [[1, 3], [1, 1]] * 3), [0.375, 0.625]),
+    "all different": (few(["a", "b"], [[1, n] for n in range(1, 13)]), None),
+    "no records": (few(["a", "b"], [[1, 3]] * 3, support=0), [0.5, 0.5]),
+    "alone": (few(["a", "b"], [[1, 3]]), [0.25, 0.75]),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_odd_models_are_answered(what):
+    graph, wanted = ODD[what]
+    last = graph.variable_names[len(graph.variable_names) - 1]
+    case = lifagu.open(graph).fill(by="cohorts")
+    found = case.ask(last).probabilities
+    if wanted is None:  # the mean of what there is
+        shares = [np.array([1, n]) / (1 + n) for n in range(1, 13)]
+        assert found == pytest.approx(np.mean(shares, axis=0), abs=0.02)
+    else:
+        assert found == pytest.approx(wanted, abs=1e-6)
+    for way in ("one", "mixture", "bounds"):
+        answer = case.fill(by="cohorts", unknown=way).ask(last).probabilities
+        assert answer.sum() == pytest.approx(1)
+        assert np.isfinite(answer).all()
+
+
+# ---- the case
+
+
+def test_a_case_answers_with_the_mean_unless_told_otherwise(people, moved):
+    case = lifagu.open(people.graph).fill(by="cohorts")
+    assert case.filling.unknown == "mean"
+    wanted = lifagu.query(moved, "A.p0", unknown="mean")
+    assert case.ask("A.p0").probabilities == pytest.approx(wanted.probabilities)
+    assert set(HOLES) == set(case.ask("A.p0").rests_on)
+    assert case.marginals()["A.p0"] == pytest.approx(
+        dict(zip(["no", "yes"], wanted.probabilities, strict=True))
+    )
+    assert [record.way for record in case.transfer.record] == ["mean"] * len(HOLES)
+    assert "the mean over cohorts" in case.transfer._repr_html_()
+    assert case.fill(by="individuals").ask("A.p0").probabilities != pytest.approx(
+        wanted.probabilities, abs=1e-6
+    )
+
+
+def test_one_who_is_added_is_like_everybody(people):
+    case = lifagu.open(people.graph).add("eve", like="p5").fill(by="cohorts")
+    records = {record.factor: record for record in case.transfer.record}
+    own = [record for name, record in records.items() if name.endswith("eve")]
+    assert len(own) == 4
+    for record in own:
+        assert record.owner.shown == 0
+        assert "Nothing is known of its owner" in record.reason
+    graph = case.transfer.averaged()
+    known = [graph.factor(f"fa.p{number}").table for number in range(2, 14)]
+    pooled = np.mean([each / each.sum() for each in known], axis=0)
+    name = next(record.factor for record in own if record.factor.startswith("fa"))
+    assert graph.factor(name).table == pytest.approx(pooled, abs=0.05)
+
+
+# ---- the command line
+
+
+@pytest.fixture(scope="module")
+def path(people, tmp_path_factory):
+    file = tmp_path_factory.mktemp("cohorts") / "people.json"
+    file.write_text(to_json(people.graph))
+    return file
+
+
+def told(capsys, *arguments):
+    status, out, err = run_cli(capsys, *arguments, "--fill", "cohorts")
+    assert status == 0, err
+    return out
+
+
+def test_every_verb_fills_by_cohorts(path, moved, capsys, tmp_path):
+    graph = moved.averaged()
+    oracle = Elimination(model_of(graph))
+    wanted = oracle.marginal("A.p0")
+    answer = json.loads(told(capsys, "query", path, "A.p0", "--json"))
+    assert answer["answers"][0]["probabilities"] == pytest.approx(wanted)
+    assert answer["unknown"] == {"total": 6, "transferred": 6, "left": 0}
+    every = json.loads(told(capsys, "marginals", path, "--json"))
+    assert list(every["marginals"]["A.p0"].values()) == pytest.approx(wanted)
+    assert every["left_out"] == []
+    weight = json.loads(told(capsys, "logz", path, "--json"))["log_partition"]
+    assert weight == pytest.approx(oracle.log_total)
+    best = json.loads(told(capsys, "map", path, "--json"))
+    assert best["log_weight"] == pytest.approx(oracle.log_best)
+    assert oracle.weight(best["assignment"]) == pytest.approx(best["log_weight"])
+    told(capsys, "impute", path, "--out", tmp_path / "out.csv")
+    rows = (tmp_path / "out.csv/marginals.csv").read_text()
+    assert "A.p0" in rows
+    assert "cohort" in (tmp_path / "out.csv/transfers.csv").read_text()
+    told(capsys, "plot", path, "--out", tmp_path / "figure.svg")
+    assert "</svg>" in (tmp_path / "figure.svg").read_text()
+    assert "unknown factors" in told(capsys, "info", path)
+
+
+@pytest.mark.parametrize("way", ["one", "mixture", "bounds"])
+def test_ways_to_answer_on_the_command_line(path, moved, capsys, way):
+    found = json.loads(told(capsys, "query", path, "A.p0", "--json", "--unknown", way))
+    wanted = lifagu.query(moved, "A.p0", unknown=way)
+    assert found["answers"][0]["probabilities"] == pytest.approx(wanted.probabilities)
+    assert (found["log_partition"] is None) is (way != "one")
+    if way == "bounds":
+        assert found["answers"][0]["lower"] == pytest.approx(wanted.lower)
+        assert found["answers"][0]["upper"] == pytest.approx(wanted.upper)
+
+
+def test_lift_has_the_keys_of_the_contract_and_the_cohort(path, moved, capsys):
+    found = json.loads(told(capsys, "lift", path, "--json"))
+    assert {"theta", "variable_groups", "factor_groups", "transfers", "model"} <= found.keys()
+    assert [each["factor"] for each in found["transfers"]] == [
+        record.factor for record in moved.record
+    ]
+    names = set(moved.original.factor_names)
+    for each, record in zip(found["transfers"], moved.record, strict=True):
+        assert each["posterior"] is None
+        assert each["status"] == "transferred"
+        assert each["donor"] in names
+        assert each["candidates"] > 0 < each["agreeing"]
+        assert 0 < each["share"] <= 1
+        assert sorted(each["alignment"]) == list(range(len(each["alignment"])))
+        assert (each["tie"], each["ambiguous_alignment"]) == (False, False)
+        assert each["reason"]
+        assert each["unit"] == "cohort"
+        assert each["owner"]["cohorts"] == record.owner.cohorts >= 1
+        assert 0 < each["owner"]["share"] <= 1
+        assert each["owner"]["declared"] is True
+    members = sorted(name for group in found["factor_groups"] for name in group)
+    assert members == sorted(names)
+    lifted = lifagu.ground(from_json(json.dumps(found["model"])))
+    assert len(lifted.unknown) == 0
+    assert len(lifted.factor_names) == len(names)
+
+
+def test_theta_and_options_on_the_command_line(path, capsys):
+    status, out, err = run_cli(capsys, "query", path, "A.p0", "--fill", "cohorts", "--theta", "1")
+    assert (status, out) == (3, "")
+    assert "fa.p0" in err
+    status, out, err = run_cli(capsys, "query", path, "A.p0", "--fill", "cohorts", "--profiles")
+    assert (status, out) == (2, "")
+    assert err.startswith("error: filling goes by cohorts or by profiles, not by both")
+    assert err.count("\n") == 1
+    kept = json.loads(told(capsys, "query", path, "A.p0", "--json", "--keep-known"))
+    plain = json.loads(told(capsys, "query", path, "A.p0", "--json"))
+    assert kept == plain  # nothing here was estimated
+
+
+# ---- other ways in
+
+
+def relational():
+    """Two sorts of persons under a season; of two persons one table is unknown."""
+    factors = []
+    for number in range(16):
+        sick, test = (([8, 2, 3, 7], [9, 1, 1, 9]), ([2, 8, 6, 4], [1, 1, 1, 1]))[number % 2]
+        known = number > 1
+        factors.append(
+            {
+                "name": f"f{number}",
+                "args": [f"Sick(p{number})", "Epid"],
+                "table": sick if known else None,
+            }
+        )
+        factors.append(
+            {"name": f"g{number}", "args": [f"Test(p{number})", f"Sick(p{number})"], "table": test}
+        )
+    return {
+        "format": "lifagu/1",
+        "domains": {"Person": [f"p{number}" for number in range(16)]},
+        "relations": [
+            {"name": "Epid"},
+            {"name": "Sick", "of": ["Person"]},
+            {"name": "Test", "of": ["Person"]},
+        ],
+        "parfactors": [{"name": "season", "args": ["Epid"], "table": [3, 1]}],
+        "factors": factors,
+    }
+
+
+def test_a_relational_model_with_holes():
+    model = relational()
+    case = lifagu.open(from_json(json.dumps(model))).fill(by="cohorts")
+    by_name = {record.factor: record for record in case.transfer.record}
+    assert set(by_name) == {"f0", "f1"}
+    for name, table in ("f0", [8, 2, 3, 7]), ("f1", [2, 8, 6, 4]):
+        assert by_name[name].share > 0.9
+        assert case.transfer.graph.factor(name).table.reshape(-1).tolist() == table
+    for each in model["factors"]:
+        if each["table"] is None:
+            each["table"] = case.transfer.averaged().factor(each["name"]).table.reshape(-1).tolist()
+    oracle = Elimination(model)
+    for name in ("Sick(p0)", "Sick(p1)", "Epid"):
+        assert case.ask(name).probabilities == pytest.approx(oracle.marginal(name), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_counted_tables_of_a_database(kind, tmp_path, capsys):
+    """Wards are counted; that of a new patient is not known, and comes from the other wards."""
+    tables = clinic(5, patients=16)
+    columns, rows = tables["patients"]
+    rows = [*rows, ("eve", None, None, None)]
+    database = made(kind, {**tables, "patients": (columns, rows)}, tmp_path)
+    path = written(TEMPLATE, tmp_path)
+    case = lifagu.open(path, database=database).fill(by="cohorts")
+    assert len(case.graph.unknown) == 1
+    record = case.transfer.record[0]
+    assert record.factor.endswith("(eve)")
+    assert record.candidates == 16
+    averaged = case.transfer.averaged()
+    # each patient's table is that of a ward: the mean is between those of the two wards
+    known = [
+        factor.table
+        for factor in case.graph.factors
+        if factor.name.startswith("sick") and factor.table is not None
+    ]
+    shares = np.array([each[1] / each.sum() for each in known])
+    table = averaged.factor(record.factor).table
+    assert shares.min() - 0.05 < table[1] / table.sum() < shares.max() + 0.05
+    assert case.graph.support.estimated.sum() == len(case.graph.factor_names) - 1
+    told = run_cli(
+        capsys, "query", path, "Sick(eve)", "--db", database, "--fill", "cohorts", "--json"
+    )
+    found = json.loads(told[1])["answers"][0]
+    assert found["probabilities"] == pytest.approx(case.ask("Sick(eve)").probabilities)
+
+
+def test_a_folder_of_parquet_tables_in_memory_and_on_an_engine(people, moved, tmp_path, capsys):
+    folder = tmp_path / "people"
+    lifagu.write(people.graph, folder)
+    arguments = ("query", folder, "A.p0", "--fill", "cohorts", "--json")
+    status, out, _ = run_cli(capsys, *arguments, "--on", "memory")
+    assert status == 0
+    wanted = lifagu.query(moved, "A.p0", unknown="mean").probabilities
+    assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx(wanted)
+    for on in ("duckdb", "spark"):
+        status, out, err = run_cli(capsys, *arguments, "--on", on)
+        assert (status, out) == (2, "")
+        assert "cohorts" in err
+        assert "--on memory" in err
+        assert err.count("\n") == 1
+
+
+def test_supports_in_a_folder_count(tmp_path):
+    graph = population(12, 2, records=20).graph
+    lifagu.write(graph, tmp_path / "people")
+    again = lifagu.read(tmp_path / "people")
+    one, other = (lifagu.transfer(each, by="cohorts").averaged() for each in (graph, again))
+    for mine, theirs in zip(one.factors, other.factors, strict=True):
+        assert mine.table == pytest.approx(theirs.table, abs=1e-9)
+
+
+# ---- validation
+
+
+def test_hidden_tables_are_found_again_by_cohorts():
+    graph = population(24, 6, unknown=0.0).graph
+    found = lifagu.open(graph).validate(hide_tables=0.15, fill=["share", "cohorts"])
+    share, cohorts = (found.json()["methods"][rule]["tables"] for rule in ("share", "cohorts"))
+    assert share["hidden"] == cohorts["hidden"] > 10
+    assert cohorts["right"] == 1.0
+    assert cohorts["kl"] < 0.05 < 0.2 < share["kl"]
+    assert cohorts["pooled"] == share["pooled"]
+
+
+def test_hidden_cells_are_predicted_by_cohorts(tmp_path, capsys):
+    """On the command line as in Python, rules side by side."""
+    people = population(16, 6, unknown=0.0, holes=tuple(f"fb.p{n}" for n in range(8)))
+    rng = np.random.default_rng(0)
+    evidence = {f"B.p{n}": str(rng.choice(["low", "mid", "high"])) for n in range(16)}
+    path = tmp_path / "people.json"
+    path.write_text(to_json(people.graph, evidence))
+    rules = ["individuals", "cohorts"]
+    status, out, err = run_cli(
+        capsys, "validate", path, "--hide", "0.5", "--seed", "3", "--json", "--fill", *rules
+    )
+    assert status == 0, err
+    facts = json.loads(out)["methods"]
+    case = lifagu.open(people.graph).observe(evidence)
+    found = case.validate(0.5, seed=3, fill=rules).json()["methods"]
+    assert list(facts) == list(found) == rules
+    for rule in rules:
+        assert facts[rule]["hidden"] == found[rule]["hidden"] > 4
+        assert facts[rule]["log_loss"] == pytest.approx(found[rule]["log_loss"])
+        assert facts[rule]["unanswered"] == 0
+    assert facts["cohorts"]["log_loss"] != facts["individuals"]["log_loss"]
