@@ -178,6 +178,8 @@ def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], see
 
 def _near(scores: Floats, shared: Sequence[bool]) -> Ints:
     """The sorts that may still turn out to be best, and the best of those that share tables."""
+    if not len(scores):
+        return np.arange(scores.shape[1])
     totals = scores.sum(axis=0)
     behind = scores[:, [int(totals.argmax())]] - scores
     error = np.sqrt(len(scores)) * behind.std(axis=0)
