@@ -165,6 +165,10 @@ class Filling:
         """Whether what was observed tells arguments apart."""
         return self.evidence_in_roles or self.published
 
+    def cleans(self, supported: bool) -> bool:
+        """Whether known tables change: where they are estimates, as their support says."""
+        return supported and self.by == "cohorts" and not self.keep_known and self.unknown != "one"
+
     @property
     def merges_tables(self) -> bool:
         """Whether almost equal tables become one, in the whole graph."""

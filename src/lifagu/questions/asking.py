@@ -78,7 +78,11 @@ def subject(
         return model, model.layered(in_memory.layers(case))
     graph = in_memory.grounded(case)
     seen = in_memory.bound(case)
-    if filling is None or not (len(graph.unknown) or filling.merges_tables):
+    if filling is None or not (
+        len(graph.unknown)
+        or filling.merges_tables
+        or filling.cleans(graph.support is not None)
+    ):
         return graph, seen
     moved = in_memory.transferred(case)
     lifts = classes and isinstance(model, ParfactorGraph) and engine in LIFTED_ENGINES

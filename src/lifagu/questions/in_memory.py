@@ -22,9 +22,10 @@ FEW_OBSERVED = 1000  # observations that are compared by value, when results are
 
 def is_whole(case: Statement) -> bool:
     """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
-    merges = case.filling is not None and case.filling.merges_tables
-    model = case.model
-    return isinstance(model, ParfactorGraph) and not (model.has_unknown or case.added or merges)
+    model, filling = case.model, case.filling
+    if not isinstance(model, ParfactorGraph) or model.has_unknown or case.added:
+        return False
+    return filling is None or not (filling.merges_tables or filling.cleans(model.has_support))
 
 
 def grounded(case: Statement) -> FactorGraph:

@@ -98,6 +98,8 @@ class CohortTransfer(Transfer):
                 first = draft.add(tables)
                 draft.give(holes.place, holes.place.holes[filled[some]], first + row)
             self._give_best(draft, number, filled[~some])
+            if self.way == "mixture":
+                self._clean(draft, number)
         return draft.graph()
 
     def _give_best(self, draft: _Draft, number: int, filled: Ints) -> None:
@@ -124,9 +126,14 @@ class CohortTransfer(Transfer):
             if len(filled):
                 first = draft.add(self.posterior.expected(number))
                 draft.give(holes.place, holes.place.holes[filled], first + holes.class_of[filled])
-            if holes.place.shown.estimated and not self.filling.keep_known:
-                self._replace_known(draft, holes.place, self.posterior.cleaned(number))
+            self._clean(draft, number)
         return draft.graph()
+
+    def _clean(self, draft: _Draft, number: int) -> None:
+        """Give the estimated factors of a place the tables to be expected behind them."""
+        place = self.posterior.holes[number].place
+        if place.shown.estimated and not self.filling.keep_known:
+            self._replace_known(draft, place, self.posterior.cleaned(number))
 
     def drawn(self, rng: np.random.Generator) -> FactorGraph:
         """A completed graph, everything that is not sure drawn from what is known about it.

@@ -127,7 +127,7 @@ class JoinedTables:
             ]
             found = np.concatenate(grid)
             for place, best in zip(places, found.argmax(axis=0).tolist(), strict=True):
-                place.concentration = float(CONCENTRATIONS[best])
+                place.concentration = max(float(CONCENTRATIONS[best]), place.least)
         tables = self.normalised(totals + self.prior(places))
         for place, own, table in zip(places, self.apart(totals), self.apart(tables), strict=True):
             place.totals, place.tables = own, table

@@ -48,9 +48,12 @@ class OwnTables:
 
     def __init__(self, evidence: PlaceEvidence, weights: Floats) -> None:
         self.evidence = evidence
-        pooled = evidence.totals(weights[evidence.owners.of, None])[0] + 1e-3
+        estimated = isinstance(evidence, Counts)
+        pooled = evidence.totals(weights[evidence.owners.of, None])[0] + (0.5 if estimated else 1e-3)
         self.pooled: Floats = pooled / pooled.sum(axis=-1, keepdims=True)
-        self.concentration = 0.5
+        # few records never rule anything out
+        self.least = 1.0 if estimated else 0.0
+        self.concentration = max(0.5, self.least)
         self.totals: Floats = np.zeros((1, *evidence.shape))
         self.tables: Floats = self.pooled[None]
 

@@ -84,6 +84,7 @@ class PlaceReader(Frozen):
             if not _counted_together(counted.evidence, codes):
                 return counted
         repeated = np.bincount(codes) > 1
+        repeated |= (~repeated).sum() == 1  # a single one needs no common name
         alone = int((~repeated).sum())
         if alone > len(self.known) / 2 and alone >= FEW:
             return self._scattered(alone)

@@ -98,6 +98,7 @@ class Intervals(Shown):
             support = lent.of(tuple(distinct(parts[parts >= 0]).tolist()))
         lower, upper = np.quantile(tables, INTERVAL, axis=0)
         mean = tables.mean(axis=0)
+        lower, upper = np.minimum(lower, mean), np.maximum(upper, mean)
         with np.errstate(divide="ignore"):
             logs = np.log(mean / mean.sum())
         low, high = (f"{100 * each:.0f} %" for each in INTERVAL)
