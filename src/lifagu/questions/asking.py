@@ -79,9 +79,7 @@ def subject(
     graph = in_memory.grounded(case)
     seen = in_memory.bound(case)
     if filling is None or not (
-        len(graph.unknown)
-        or filling.merges_tables
-        or filling.cleans(graph.support is not None)
+        len(graph.unknown) or filling.merges_tables or filling.cleans(graph.support is not None)
     ):
         return graph, seen
     moved = in_memory.transferred(case)

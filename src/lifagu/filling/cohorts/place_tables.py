@@ -49,7 +49,9 @@ class OwnTables:
     def __init__(self, evidence: PlaceEvidence, weights: Floats) -> None:
         self.evidence = evidence
         estimated = isinstance(evidence, Counts)
-        pooled = evidence.totals(weights[evidence.owners.of, None])[0] + (0.5 if estimated else 1e-3)
+        pooled = evidence.totals(weights[evidence.owners.of, None])[0] + (
+            0.5 if estimated else 1e-3
+        )
         self.pooled: Floats = pooled / pooled.sum(axis=-1, keepdims=True)
         # few records never rule anything out
         self.least = 1.0 if estimated else 0.0
