@@ -390,7 +390,8 @@ def test_one_cohort_is_pooling():
     found = FoundCohorts.of(fit([evidence], np.ones(30), CohortShape(1, shared=False), rng))
     assert found.prior == pytest.approx([1.0])
     pooled = evidence.raw.sum(axis=0)
-    assert found.places[0].atoms[0] == pytest.approx(pooled / pooled.sum(), abs=1e-4)
+    # half a record more in each entry, so that few records rule nothing out
+    assert found.places[0].atoms[0] == pytest.approx(pooled / pooled.sum(), abs=2e-3)
 
 
 def test_individuals_are_alike_where_they_show_the_same():
