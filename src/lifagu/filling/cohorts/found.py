@@ -152,10 +152,10 @@ class PlaceCohorts(Frozen):
 def _behind(evidence: Counts, weights: Floats) -> Floats:
     """How many records speak for each table, (B, G); those of uncertain rows count less.
 
-    Half of them, as who is where was found from the same records.
+    Two thirds of them, as who is where was found from the same records.
     """
     sure = evidence.totals(weights * np.minimum(weights, 1.0))
-    return np.asarray(sure.sum(axis=-1) / 2)
+    return np.asarray(sure.sum(axis=-1) / 1.5)
 
 
 def drawn_from(which: Floats, rng: np.random.Generator) -> Ints:
