@@ -40,8 +40,9 @@ def main() -> None:
         f"filling a tenth of {largest['factors']} factors, by one argsort of their arguments: "
         f"{found}."
     )
-    part.text(
-        "By cohorts, each of n individuals having eight tables of nine potentials: exact ones of",
+    part.section(
+        "Filling by cohorts",
+        "Each of n individuals has eight tables of nine potentials: exact ones of",
         "which each place has six, or estimated from 50 records and almost all different. Timed is",
         "the transfer and its graph of mean tables, known ones cleaned.",
     )

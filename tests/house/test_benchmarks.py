@@ -346,10 +346,11 @@ def test_colour_passing(out):
 
 
 def test_filling_holes(out):
-    (table,) = tables(out, "transfer").values()
+    table, cohorts = tables(out, "transfer").values()
     assert [row["unknown"] for row in table] == ["79", "937"]
-    cells = [cell for row in table for cell in list(row.values())[3:]]
-    assert len(cells) == 12
+    assert [row["factors"] for row in cohorts] == ["1,000", "10,000"]
+    cells = [cell for row in (*table, *cohorts) for cell in list(row.values())[3:]]
+    assert len(cells) == 16
     assert all(re.fullmatch(rf"{RATIO} \({TIME}\)", cell) for cell in cells)
 
 

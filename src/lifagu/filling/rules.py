@@ -166,7 +166,17 @@ class Filling:
         return self.evidence_in_roles or self.published
 
     def cleans(self, supported: bool) -> bool:
-        """Whether known tables change: where they are estimates, as their support says."""
+        """Whether known tables change: where they are estimates, as their support says.
+
+        Parameters
+        ----------
+        supported : bool
+            Whether some table has a support.
+
+        Returns
+        -------
+        bool
+        """
         return supported and self.by == "cohorts" and not self.keep_known and self.unknown != "one"
 
     @property

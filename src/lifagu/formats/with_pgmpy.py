@@ -45,7 +45,7 @@ def from_pgmpy(
     >>> graph = build.factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
     >>> from_pgmpy(to_pgmpy(graph)).factor("f0")
     Factor(name='f0', arguments=('B', 'A'), table=array([[1., 2.],
-           [3., 4.]]))
+           [3., 4.]]), support=None)
     """
     models = _pgmpy("from_pgmpy", "models")
     if isinstance(model, models.DiscreteBayesianNetwork):

@@ -53,7 +53,7 @@ def from_pyagrum(model: pyagrum.BayesNet | pyagrum.MarkovRandomField) -> FactorG
     >>> graph = build.factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
     >>> from_pyagrum(to_pyagrum(graph)).factor("f0")
     Factor(name='f0', arguments=('B', 'A'), table=array([[1., 2.],
-           [3., 4.]]))
+           [3., 4.]]), support=None)
     """
     peer = _pyagrum("from_pyagrum")
     if isinstance(model, peer.BayesNet):

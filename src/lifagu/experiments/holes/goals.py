@@ -51,9 +51,9 @@ class BesideOracle(NamedTuple):
 def beside_oracle(own: Mapping[str, float], oracle: Mapping[str, float]) -> BesideOracle:
     """Compare divergences by scenario.
 
-    >>> found = beside_oracle({"a": 0.2, "b": 0.05, "c": 3e-5}, {"a": 0.1, "b": 0.1, "c": 1e-5})
+    >>> found = beside_oracle({"a": 0.2, "b": 0.05, "c": 3e-5}, {"a": 0.1, "b": 0.1, "c": 0.0})
     >>> found.geometric_mean, found.worst, found.differences
-    (1.0, 2.0, {'c': 2e-05})
+    (1.0, 2.0, {'c': 3e-05})
     """
     vanishing = [name for name in own if oracle[name] < NEGLIGIBLE]
     return BesideOracle(
