@@ -167,7 +167,8 @@ def objective(cohorts):
             value += (place.pooled * np.log(place.atoms)).sum()
             value += (place.prior * np.log(place.choices)).sum()
         else:
-            logs = logs + place.log_likelihood()
+            rows = place.evidence.log_likelihood(np.log(place.tables))
+            logs = logs + place.evidence.owners.summed(rows)
             value += (place.prior * np.log(place.tables)).sum()
     most = logs.max(axis=1)
     each = np.log(np.exp(logs - most[:, None]).sum(axis=1)) + most

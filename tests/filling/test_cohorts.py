@@ -569,3 +569,26 @@ def test_reasons_fit_what_is_filled(people):
         assert record.owner.like == ("g",)
         assert f"like {record.owner.members} others (cohort" in record.reason
         assert record.owner.members == (people + 1 - people % 2) // 2
+
+
+def test_very_many_places_are_told_by_those_in_which_most_is_shown(monkeypatch):
+    from lifagu.filling.cohorts import choosing
+
+    monkeypatch.setattr(choosing, "MOST_PLACES", 2)
+    build = lifagu.FactorGraph.build()
+    for number in range(12):  # "c" stands with few, so "a" and "b" alone tell the cohorts
+        for kind in "abc" if number < 9 else "ab":
+            build = build.variable(f"{kind}.{number}", kind=kind, individual=f"p{number}")
+            table = [1, 4] if (number % 2 if kind != "c" else number % 3) else [4, 1]
+            unknown = (kind, number) in (("a", 0), ("c", 0), ("c", 1))
+            build = build.factor(
+                f"f{kind}.{number}", [f"{kind}.{number}"], None if unknown else table
+            )
+    moved = lifagu.transfer(build.graph(), by="cohorts")
+    mean = moved.averaged()
+    even = mean.factor("fa.0").table  # like the others with an even number; pooling gives 0.47
+    assert even[0] / even.sum() > 0.7
+    # of the seven that are known in place c, two have [4, 1] and five [1, 4], whoever one is
+    for name in ("fc.0", "fc.1"):
+        table = mean.factor(name).table
+        assert table[0] / table.sum() == pytest.approx((2 * 0.8 + 5 * 0.2) / 7, abs=1e-3)

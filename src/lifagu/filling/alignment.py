@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, group_rows, members
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.tables import Tables, permuted_tables
 from lifagu.likeness.roles import by_arity
@@ -59,6 +59,24 @@ def align_axes(graph: FactorGraph, keys: Ints, table: Floats, donor: int, other:
     """A donor's table with its axes in the order of another donor's, places matched by key."""
     (_, alignment), *_ = alignments(graph, keys, np.array([donor]), np.array([other]))
     return table.transpose(alignment[0])
+
+
+def aligned_rows(
+    graph: FactorGraph, keys: Ints, factors: Ints, first: int, rows: Floats, *, back: bool = False
+) -> Floats:
+    """Tables (k, size) as factors list their arguments, in the argument order of the first.
+
+    back: the other way round.
+    """
+    ((_, alignment),) = alignments(graph, keys, factors, np.full(len(factors), first))
+    result = np.empty_like(rows)
+    for alike in members(group_rows(alignment)):
+        order = alignment[alike[0]]
+        shape = graph.sizes[graph.scope(first if back else int(factors[alike[0]]))]
+        axes = np.argsort(order) if back else order
+        turned = rows[alike].reshape(len(alike), *shape).transpose(0, *(1 + axes))
+        result[alike] = turned.reshape(len(alike), -1)
+    return result
 
 
 def order_decided(table: Floats, keys: list[int]) -> bool:

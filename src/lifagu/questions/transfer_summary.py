@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows
 from lifagu.basics.choices import SEVERAL
+from lifagu.basics.words import stem
 from lifagu.filling.record import taken, taken_of_cohorts
 from lifagu.filling.record_columns import RecordColumns, record_columns
 from lifagu.filling.result import Transfer
@@ -18,7 +18,6 @@ from lifagu.graph.factor_graph import FactorGraph
 
 # single factors, whole individuals, factors of individuals that are alike, hidden cohorts
 UNITS = ("factor", "individual", "profile", "cohort")
-_STEM = re.compile(r"[^(.]+")
 
 
 @dataclass(frozen=True)
@@ -188,12 +187,11 @@ def factor_sorts(graph: FactorGraph, factors: Ints) -> tuple[Ints, list[str]]:
 
 def _title(graph: FactorGraph, factor: int) -> str:
     """Such as ``intake(Age, Sick, Epid)``: what begins the name, and the arguments' kinds."""
-    stem = _STEM.match(graph.factor_names[factor])
+    name = stem(graph.factor_names[factor])
     kinds = [
         graph.kinds[kind] if kind >= 0 else "?"
         for kind in graph.variable_kind[graph.scope(factor)].tolist()
     ]
-    name = stem[0].strip() if stem else graph.factor_names[factor]
     return f"{name}({', '.join(kinds)})" if set(kinds) - {"?"} else name
 
 

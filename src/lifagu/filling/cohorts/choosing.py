@@ -27,6 +27,7 @@ from lifagu.filling.cohorts.found import FoundCohorts
 from lifagu.filling.cohorts.place_evidence import PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.products import crossed
 
+MOST_PLACES = 128  # that tell cohorts
 HIDDEN = 0.15  # share of the known tables that are hidden to choose
 FOLDS = 2
 DRAWN_AGAIN = 200
@@ -57,8 +58,21 @@ class AveragedCohorts(Frozen):
 def find_cohorts(shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0) -> AveragedCohorts:
     """The cohorts of n individuals by what they show in each place.
 
-    estimated: whether records are behind some of their tables.
+    estimated: whether records are behind some of their tables. Where there are very many places,
+    those in which most is shown tell the cohorts, and in the others everybody counts alike.
     """
+    often = np.array([len(each.owners.of) for each in shown])
+    telling = np.sort(np.argsort(-often, kind="stable")[:MOST_PLACES]).tolist()
+    found = _found_in([shown[place] for place in telling], estimated, seed)
+    if len(telling) == len(shown):
+        return found
+    return AveragedCohorts(
+        tuple(each.beside(telling, shown) for each in found.found), found.weights
+    )
+
+
+def _found_in(shown: Sequence[PlaceEvidence], estimated: bool, seed: int) -> AveragedCohorts:
+    """The cohorts by what is shown in all of these places."""
     rng = np.random.default_rng(seed)
     shapes = ESTIMATED if estimated else EXACT
     scores = _compared(_sample(shown, CHOSEN_ON, rng), shapes, seed)

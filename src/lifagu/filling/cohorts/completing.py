@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, group_rows, members
-from lifagu.filling.alignment import alignments, lend
+from lifagu.filling.alignment import aligned_rows, lend
 from lifagu.filling.cohorts.offering import most_probable
 from lifagu.filling.cohorts.places import CohortPlace
 from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
@@ -168,22 +168,10 @@ class CohortTransfer(Transfer):
             return
         which = np.flatnonzero(supports.estimated[place.known])
         factors = place.known[which]
-        first = draft.add(self._in_own_order(place, factors, rows[which]))
+        keys = self.posterior.places.keys
+        own = aligned_rows(self.original, keys, factors, place.first, rows[which], back=True)
+        first = draft.add(own)
         draft.numbers[factors] = first + np.arange(len(factors))
-
-    def _in_own_order(self, place: CohortPlace, factors: Ints, rows: Floats) -> Floats:
-        """Tables in the axis order of a place, as each factor lists its arguments."""
-        graph = self.original
-        shape = graph.sizes[graph.scope(place.first)]
-        ((_, alignment),) = alignments(
-            graph, self.posterior.places.keys, factors, np.full(len(factors), place.first)
-        )
-        result = np.empty_like(rows)
-        for alike in members(group_rows(alignment)):
-            back = np.argsort(alignment[alike[0]])
-            turned = rows[alike].reshape(len(alike), *shape).transpose(0, *(1 + back))
-            result[alike] = turned.reshape(len(alike), -1)
-        return result
 
     # ---- what competes
 

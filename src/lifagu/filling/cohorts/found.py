@@ -14,7 +14,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.fitting import Cohorts
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
-from lifagu.filling.cohorts.place_tables import PlaceTables, SharedTables
+from lifagu.filling.cohorts.place_tables import OwnTables, PlaceTables, SharedTables
 from lifagu.filling.cohorts.products import crossed, mixed, rows_times
 
 FEWEST = 1e-3  # the least concentration of a drawn table
@@ -52,6 +52,24 @@ class PlaceCohorts(Frozen):
             behind = _behind(evidence, belonging[evidence.owners.of]) + place.concentration
             found = cls(np.eye(len(place.expected())), place.expected(), behind, evidence.spread)
         return found._noting_pairs(evidence, belonging)
+
+    @classmethod
+    def pooled(cls, evidence: PlaceEvidence, cohorts: int) -> PlaceCohorts:
+        """A place in which all of so many cohorts have what is shown by anybody."""
+        place = OwnTables(evidence, np.ones(evidence.owners.count))
+        if isinstance(evidence, TableTokens):
+            nothing = np.zeros((0, 1, 1))
+            choices = np.repeat(place.pooled, cohorts, axis=0)
+            return cls(choices, nothing, nothing[:, 0], np.inf)
+        everybody = np.ones((len(evidence.raw), 1))
+        spread = evidence.spread_around(place.pooled[None], everybody).spread
+        behind = _behind(evidence, everybody) + place.concentration
+        return cls(np.ones((cohorts, 1)), place.pooled[None], behind, spread)
+
+    @property
+    def tells(self) -> bool:
+        """Whether cohorts differ here."""
+        return bool((self.choices != self.choices[:1]).any())
 
     def _noting_pairs(self, evidence: PlaceEvidence, belonging: Floats) -> PlaceCohorts:
         owners = evidence.owners
@@ -194,11 +212,20 @@ class FoundCohorts(Frozen):
         places = tuple(PlaceCohorts.of(place, belonging) for place in cohorts.places)
         return cls(cohorts.prior, places)
 
+    def beside(self, telling: Sequence[int], shown: Sequence[PlaceEvidence]) -> FoundCohorts:
+        """The same with further places, which tell nothing; telling: where these places stand."""
+        own = dict(zip(telling, self.places, strict=True))
+        places = [
+            own[number] if number in own else PlaceCohorts.pooled(evidence, len(self.prior))
+            for number, evidence in enumerate(shown)
+        ]
+        return FoundCohorts(self.prior, tuple(places))
+
     def belonging(self, shown: Sequence[PlaceEvidence]) -> Floats:
         """How likely each individual belongs to each cohort, (n, K)."""
-        logs = np.log(self.prior) + sum(
-            place.log_likelihood(evidence)
-            for place, evidence in zip(self.places, shown, strict=True)
-        )
+        logs = np.repeat(np.log(self.prior)[None], shown[0].owners.count, axis=0)
+        for place, evidence in zip(self.places, shown, strict=True):
+            if place.tells:
+                logs += place.log_likelihood(evidence)
         likely = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))

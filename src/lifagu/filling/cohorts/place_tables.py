@@ -59,10 +59,6 @@ class OwnTables:
         self.totals: Floats = np.zeros((1, *evidence.shape))
         self.tables: Floats = self.pooled[None]
 
-    def log_likelihood(self) -> Floats:
-        """Of what each individual shows in each cohort, (n, K)."""
-        return self.evidence.owners.summed(self.evidence.log_likelihood(np.log(self.tables)))
-
     def log_likelihood_of_oneself(self) -> Floats:
         """Of what everybody shows, (n,), if tables are one's own."""
         evidence = self.evidence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
+from lifagu.basics.words import stem
 from lifagu.filling.cohorts.found import FoundCohorts
 from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.filling.record import CohortOfOwner, Record
@@ -18,7 +18,6 @@ from lifagu.graph.factor_graph import FactorGraph
 FOR, AGAINST = 2.0, 0.5  # how much likelier than usual what speaks for or against a cohort is
 SETTLING = 0.05  # nats of information below which nothing would settle anything
 MOST_TABLES = 64  # of a place that are told apart when looking for what would settle something
-_STEM = re.compile(r"[^(.]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +102,7 @@ class CohortReasons(Frozen):
     def _titles(self) -> list[str]:
         """What each place is called: what its factors' names begin with."""
         names = self.graph.factor_names
-        firsts = [names[place.first] for place in self.posterior.places.places]
-        return [found[0] if (found := _STEM.match(name)) else name for name in firsts]
+        return [stem(names[place.first]) for place in self.posterior.places.places]
 
     @cached_property
     def _likelihoods(self) -> list[Floats]:

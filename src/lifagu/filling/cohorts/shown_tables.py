@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, group_rows, members
+from lifagu.basics.arrays import Floats, Ints, by_first_occurrence
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.alignment import alignments
+from lifagu.filling.alignment import aligned_rows, alignments
 from lifagu.filling.cohorts.fitting import clusters
 from lifagu.filling.cohorts.place_evidence import Counts, Owners, PlaceEvidence, TableTokens
 from lifagu.graph.factor_graph import FactorGraph
@@ -96,16 +96,7 @@ class PlaceReader(Frozen):
 
     def in_order(self, factors: Ints, rows: Floats) -> Floats:
         """Potentials of factors, (k, size), in the argument order of the first."""
-        ((_, alignment),) = alignments(
-            self.graph, self.keys, factors, np.full(len(factors), self.first)
-        )
-        result = np.empty_like(rows)
-        for alike in members(group_rows(alignment)):
-            shape = self.graph.sizes[self.graph.scope(int(factors[alike[0]]))]
-            turned = rows[alike].reshape(len(alike), *shape)
-            turned = turned.transpose(0, *(1 + alignment[alike[0]]))
-            result[alike] = turned.reshape(len(alike), -1)
-        return result
+        return aligned_rows(self.graph, self.keys, factors, self.first, rows)
 
     def normalised(self, factors: Ints) -> Floats:
         """The tables of factors, each summing to 1, (k, size)."""
