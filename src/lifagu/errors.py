@@ -46,7 +46,8 @@ class Remedy(StrEnum):
     MAKE_FOLDER = 'make one with lifagu.write(model, "big/")'
     WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.io.write_imputed"
     NO_DATABASE = "leave out database"
-    ONE_OR_MEAN = 'ask with unknown="one" or unknown="mean"'
+    ONE_MODEL = 'ask with unknown="posterior", unknown="one" or unknown="mean"'
+    COHORTS_OR_MIXTURE = 'fill by="cohorts", or ask with unknown="mixture", where evidence counts'
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'
@@ -58,6 +59,7 @@ class Remedy(StrEnum):
     HIDE_TABLES = "observe something, or hide tables with hide_tables=0.15"
     SMALLER_FOLDER = "give a larger memory_limit, or validate a part of the model"
     ONE_RULE = "name one rule"
+    THETA_BY_INDIVIDUALS = 'name the rule that it belongs to, by="individuals"'
     OTHER_PORT = "choose another port (0 takes a free one) or host"
 
 

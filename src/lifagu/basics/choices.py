@@ -8,11 +8,14 @@ EXACT_ENGINES = ("auto", "lifted", "ground", "enumerate")
 BEST_ENGINES = ("auto", "lifted", "ground")  # those that look for a most probable assignment
 LIFTED_ENGINES = ("auto", "lifted")  # those that answer over cells, or by SQL
 
-Unknown = Literal["one", "mean", "mixture", "bounds"]
+Unknown = Literal["posterior", "one", "mean", "mixture", "bounds"]
 UNKNOWN: tuple[str, ...] = get_args(Unknown)
 SEVERAL = ("mixture", "bounds")  # ways to answer that are about several models
+ONE_MODEL = ("posterior", "one", "mean")  # the others
 
-Rule = Literal["individuals", "share", "structure", "published", "steps", "profiles", "cohorts"]
+Rule = Literal[
+    "auto", "individuals", "share", "structure", "published", "steps", "profiles", "cohorts"
+]
 RULES: tuple[str, ...] = get_args(Rule)
 
 Figure = Literal["graph", "colours", "lifted", "transfers"]

@@ -220,3 +220,60 @@ class ChosenNames(Names):
         if isinstance(self.names, NumberedNames) and not self.names.with_parentheses():
             return ()
         return super().with_parentheses()
+
+
+class JoinedNames(Names):
+    """The names of one list, followed by those of another; no name is in both.
+
+    >>> names = JoinedNames(Names("variable", ["A", "B"]), NumberedNames("variable", "x", 10**6))
+    >>> names[1], names[2], names.find("x7"), names.find("C"), len(names)
+    ('B', 'x0', 9, None, 1000002)
+    """
+
+    def __init__(self, names: Names, more: Names) -> None:
+        self.sort = names.sort
+        self._first, self._more = names, more
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._more)
+
+    @overload
+    def __getitem__(self, node: int) -> str: ...
+    @overload
+    def __getitem__(self, node: slice) -> Sequence[str]: ...
+    def __getitem__(self, node: int | slice) -> str | Sequence[str]:
+        if isinstance(node, slice):
+            return [self[each] for each in range(len(self))[node]]
+        number = range(len(self))[node] - len(self._first)
+        return self._first[node] if number < 0 else self._more[number]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._first
+        yield from self._more
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the node with this name, or None."""
+        number = self._first.find(name)
+        if number is None and (more := self._more.find(name)) is not None:
+            return len(self._first) + more
+        return number
+
+    def find_each(self, names: Sequence[str]) -> Ints:
+        """The numbers of the nodes with these names, -1 where there is none."""
+        first, more = self._first.find_each(names), self._more.find_each(names)
+        return np.where(first < 0, np.where(more < 0, -1, len(self._first) + more), first)
+
+    def origins(self, nodes: Ints) -> Ints:
+        """Where the names of these nodes come from, as numbers."""
+        count = len(self._first)
+        first = self._first.origins(np.minimum(nodes, max(count - 1, 0)))
+        return np.where(nodes < count, first, -1)
+
+    def with_parentheses(self) -> Sequence[int]:
+        """The numbers of the names that hold a parenthesis."""
+        more = [len(self._first) + each for each in self._more.with_parentheses()]
+        return [*self._first.with_parentheses(), *more]
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of names, and how often."""
+        return self._first.heads() + self._more.heads()

@@ -82,24 +82,25 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     if theta:
         text = (
             "share of the candidates that must agree before an unknown factor takes their table "
-            "(default 0)"
+            "(0 if it is not named; naming it means --fill individuals)"
         )
-        value(group, "--theta", "T", text, type=values.theta, default=0.0)
+        value(group, "--theta", "T", text, type=values.theta)
     text = (
         "add an individual with the variables and scopes of another one, all tables unknown "
         "(repeatable)"
     )
     _repeatable(group, "--add", "NEW=LIKE", text, values.addition)
     text = (
-        "the rule: individuals (default; whole individuals first), share (single factors), "
-        "structure, published, steps, profiles (the options below), or cohorts (hidden cohorts of "
-        "individuals; also cleans tables that were estimated from records)"
+        "the rule: auto (default; LIFAGU where all candidates agree, else cohorts), individuals "
+        "(whole individuals first), share (single factors), structure, published, steps, profiles "
+        "(the options below), or cohorts (hidden cohorts of individuals; also cleans tables that "
+        "were estimated from records)"
     )
     if several:
         text = f"rules to compare, side by side; {text}"
         value(group, "--fill", "METHOD", text, nargs="+", choices=RULES, default=[])
     else:
-        group.add_argument("--fill", choices=RULES, default="individuals", dest="by", help=text)
+        group.add_argument("--fill", choices=RULES, default="", dest="by", help=text)
     flag(group, "--structure-only", "use neither kinds nor individuals")
     flag(group, "--published", "the paper's algorithm to the letter, for comparison")
     text = "compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer"
@@ -121,15 +122,16 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
         "and tables may list theirs in any order"
     )
     flag(group, "--commutative", text)
-    text = "with cohorts: leave tables that were estimated from records as they are"
+    text = "where cohorts fill holes: leave tables that were estimated from records as they are"
     flag(group, "--keep-known", text)
 
 
 def unknown(parser: Parser, choices: Sequence[str]) -> None:
     """What to answer with where tables compete."""
     text = (
-        "answer with the winning tables (one, default), their mean (default with cohorts), "
-        "the mixture over all competing tables, or bounds over them"
+        "answer with tables as hidden variables, so that observations tell which they are "
+        "(posterior; default with auto and cohorts), with the winning tables (one; default with "
+        "other rules), their mean, the mixture over all competing tables, or bounds over them"
     )
     parser.add_argument("--unknown", choices=choices, default="", help=text)
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, UNKNOWN
+from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, ONE_MODEL, UNKNOWN
 from lifagu.cli import options, values
 from lifagu.cli.exit_statuses import EXIT_STATUSES
 from lifagu.cli.options import Parser, count, flag, value
@@ -106,12 +106,12 @@ def _marginals(parser: Parser) -> None:
     text = "write variable,value,probability to a .csv file (also .csv.gz) or a .parquet file"
     value(parser, "--out", "FILE", text)
     flag(parser, "--expand", "list the variables of a relational model by name, not by class")
-    _asking(parser, unknown=UNKNOWN[:2])
+    _asking(parser, unknown=ONE_MODEL)
 
 
 def _map(parser: Parser) -> None:
     options.model(parser)
-    _asking(parser, unknown=UNKNOWN[:2], engines=BEST_ENGINES)
+    _asking(parser, unknown=ONE_MODEL, engines=BEST_ENGINES)
 
 
 def _logz(parser: Parser) -> None:

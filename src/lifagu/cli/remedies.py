@@ -5,7 +5,7 @@ from __future__ import annotations
 from lifagu.errors import Remedy
 
 # what to do about tables that are hardly better than a guess
-SURER = "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown"
+SURER = "try --fill auto, --unknown mean, or a --theta that leaves it unknown"
 FLAGS = {
     Remedy.MORE_MEMORY: "raise --memory-limit, or use a machine with more memory",
     Remedy.MORE_MEMORY_ON_SPARK: (
@@ -29,7 +29,11 @@ FLAGS = {
     Remedy.MAKE_FOLDER: "make one with: lifagu convert MODEL big/",
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",
-    Remedy.ONE_OR_MEAN: "ask with --unknown one or --unknown mean",
+    Remedy.THETA_BY_INDIVIDUALS: "name the rule that it belongs to, --fill individuals",
+    Remedy.COHORTS_OR_MIXTURE: (
+        "name --fill auto or --fill cohorts, or ask with --unknown mixture, where evidence counts"
+    ),
+    Remedy.ONE_MODEL: "ask with --unknown posterior, one or mean",
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",

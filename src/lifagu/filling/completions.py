@@ -50,7 +50,7 @@ class Completions(Frozen):
     @property
     def theta(self) -> float:
         """The share of candidates that had to agree."""
-        return float(self.filling.theta)
+        return float(self.filling.theta or 0.0)
 
     @property
     def way(self) -> str:
@@ -62,7 +62,7 @@ class Completions(Frozen):
 
         Parameters
         ----------
-        way : {"one", "mean", "mixture", "bounds"}
+        way : {"posterior", "one", "mean", "mixture", "bounds"}
             As in `Filling.unknown`.
 
         Returns

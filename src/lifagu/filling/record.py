@@ -97,7 +97,7 @@ class Record:
         The first of them, best first.
     fallback : bool
         Whether no donor individual was found, so that single factors were compared.
-    way : {"one", "mean", "mixture", "bounds"}
+    way : {"posterior", "one", "mean", "mixture", "bounds"}
         What answers use: the best of the competing tables, their mean, or all of them.
     guess : bool
         Whether it took a table that is hardly better than a guess, as few agree among many.
@@ -228,7 +228,12 @@ def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
         guess = f": {GUESS}" if record.guess else ""
         said.append(f"It takes the likeliest table, as of {record.donor} ({sure}{guess}).")
     else:
-        used = {"mean": "It takes the mean", "mixture": "Answers mix", "bounds": "Limits are"}
+        used = {
+            "posterior": "Answers sum",
+            "mean": "It takes the mean",
+            "mixture": "Answers mix",
+            "bounds": "Limits are",
+        }
         over = "over all cohorts" if record.way != "mean" else "over them"
         guess = f", {GUESS}" if is_guess(record.share or 0.0, record.tables) else ""
         likeliest = f"the likeliest table, as of {record.donor}: {sure}{guess}"

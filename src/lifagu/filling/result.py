@@ -202,6 +202,7 @@ class Transfer(Completions, Shown):
         if self.way == "one" or not self.open_classes:
             return ""
         used = {
+            "posterior": "sum over all that compete",
             "mean": "take the mean of those that compete",
             "mixture": "mix all that compete",
             "bounds": "give limits over all that compete",

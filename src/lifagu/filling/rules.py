@@ -27,17 +27,20 @@ _SETTING_OF = {"published": "published", "profiles": "profiles", "structure": "s
 class Filling:
     """How unknown factors are filled, and how competing tables are used in answers.
 
-    By default arguments are aligned by role, kinds are part of the role where declared, and the
-    unknown factors of an individual come from one donor individual where one matches.
+    By default a hole whose candidates all agree takes their table, as in LIFAGU; where tables
+    compete, or were estimated from records, cohorts of individuals say how likely each is, and
+    answers count them all. Arguments are aligned by role, and kinds are part of the role where
+    declared.
 
     Parameters
     ----------
-    theta : float
-        The share of candidates that must agree.
-    by : {"individuals", "share", "structure", "published", "steps", "profiles", "cohorts"}
-        The rule: whole individuals first, single factors in such a place, the same without
-        background knowledge, one of those below, or hidden cohorts of individuals, with a
-        probability for each table.
+    theta : float, optional
+        The share of candidates that must agree, 0 by default; naming it means the rule
+        "individuals" unless another one is named.
+    by : {"auto", "individuals", "share", "structure", "published", "steps", "profiles", "cohorts"}
+        The rule: as said above (auto, by default), whole individuals first, single factors in such
+        a place, the same without background knowledge, one of those below, or hidden cohorts of
+        individuals for every hole.
     structure_only : bool
         Neither kinds nor individuals count.
     published : bool
@@ -61,18 +64,22 @@ class Filling:
         Cohorts leave tables that were estimated from records as they are.
     seed : int
         Where cohorts begin to look; the same seed finds the same cohorts.
-    unknown : {"one", "mean", "mixture", "bounds"}, optional
-        Answer with the winning table of each class, with their share-weighted mean, over all
-        competing tables, or with limits over them; by default one, with cohorts mean.
+    unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
+        Answer with cohorts and tables as hidden variables of the model, so that observations tell
+        which they are; with the winning table of each class; with their share-weighted mean; over
+        all competing tables; or with limits over them. By default posterior with auto and cohorts,
+        one with other rules.
 
     Examples
     --------
+    >>> Filling().by, Filling().unknown, Filling(theta=0.5).by, Filling(theta=0.5).unknown
+    ('auto', 'posterior', 'individuals', 'one')
     >>> Filling(profiles=True) == Filling(by="profiles"), Filling(by="steps").steps
     (True, 4)
     """
 
-    theta: float = 0.0
-    by: str = "individuals"
+    theta: float | None = None
+    by: str = ""
     structure_only: bool = False
     published: bool = False
     evidence_in_roles: bool = False
@@ -87,9 +94,10 @@ class Filling:
     unknown: str = ""
 
     def __post_init__(self) -> None:
-        chosen("the rule to fill by", self.by, RULES)
         for name in FLAGS:
             flag(name, getattr(self, name))
+        if not (isinstance(self.by, str) and self.by == ""):
+            chosen("the rule to fill by", self.by, RULES)
         self._check()
         rule = self._rule
         if rule in _SETTING_OF:
@@ -97,8 +105,10 @@ class Filling:
         if rule == "steps" and self.steps is None:
             object.__setattr__(self, "steps", USUAL_STEPS)
         object.__setattr__(self, "by", rule)
+        object.__setattr__(self, "theta", self.theta or 0.0)
         if self.unknown == "":
-            object.__setattr__(self, "unknown", "mean" if rule == "cohorts" else "one")
+            usual = "posterior" if self.uses_cohorts else "one"
+            object.__setattr__(self, "unknown", usual)
 
     @property
     def _rule(self) -> str:
@@ -108,17 +118,20 @@ class Filling:
             if self.steps is not None
             else next((rule for rule, name in _SETTING_OF.items() if getattr(self, name)), "")
         )
-        fits = meant in ("", self.by) or (self.by, meant) == ("steps", "structure")
-        if self.by != "individuals" and not fits:
+        if self.by == "":
+            return meant or ("auto" if self.theta is None else "individuals")
+        if self.by == "auto" and self.theta:
+            raise ModelError("auto knows no theta", remedy=Remedy.THETA_BY_INDIVIDUALS)
+        if meant not in ("", self.by) and (self.by, meant) != ("steps", "structure"):
             raise ModelError(
                 f"filling goes by {self.by} or by {meant}, not by both", remedy=Remedy.ONE_RULE
             )
-        return meant if self.by == "individuals" and meant else self.by
+        return self.by
 
     def _check(self) -> None:
         """Refuse settings that mean nothing, alone or together."""
         whole("seed", self.seed, 0)
-        if not 0 <= number("theta", self.theta) <= 1:
+        if self.theta is not None and not 0 <= number("theta", self.theta) <= 1:
             raise ModelError(f"theta must lie between 0 and 1, not {self.theta}")
         if self.steps is not None and (
             not 2 <= whole("steps", self.steps, 0) <= MOST_STEPS or self.steps % 2
@@ -165,8 +178,13 @@ class Filling:
         """Whether what was observed tells arguments apart."""
         return self.evidence_in_roles or self.published
 
+    @property
+    def uses_cohorts(self) -> bool:
+        """Whether cohorts of individuals say how likely each table is."""
+        return self.by in ("auto", "cohorts")
+
     def cleans(self, supported: bool) -> bool:
-        """Whether known tables change: where they are estimates, as their support says.
+        """Whether known tables change without holes: where they are estimates, as they say.
 
         Parameters
         ----------

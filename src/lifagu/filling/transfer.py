@@ -7,14 +7,15 @@ The differences to the paper, each of which can be switched off, are documented 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, Remedy
+from lifagu.filling.agreement import agreed_offers
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.donors import Offers, offers_by_signature
 from lifagu.filling.individuals import factor_owners, offers_by_individual
@@ -29,6 +30,9 @@ from lifagu.likeness.argument_order import canonical_orders
 from lifagu.likeness.merging import compared, merge_tables, scaled_tables
 from lifagu.likeness.roles import factor_signatures, variable_roles
 from lifagu.likeness.tolerance_bound import Drift, rounded_up
+
+if TYPE_CHECKING:
+    from lifagu.filling.cohorts.places import PlacesOfIndividuals
 
 
 def transfer(
@@ -77,6 +81,14 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
     graph, drift, equality = _merged(graph, filling)
     if filling.by == "cohorts":
         return _by_cohorts(graph, filling, equality, drift)
+    plain = _by_agreement(graph, filling, evidence, equality, drift)
+    return _with_cohorts(plain) if filling.by == "auto" else plain
+
+
+def _by_agreement(
+    graph: FactorGraph, filling: Filling, evidence: EvidenceLike, equality: str, drift: Drift | None
+) -> Transfer:
+    """Every hole from candidates in such a place, by how many of them agree."""
     seen = graph.evidence(evidence)
     observed = seen if filling.uses_evidence else None
     roles = variable_roles(graph, kinds=filling.uses_kinds, evidence=observed)
@@ -85,8 +97,8 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
     positional = np.zeros_like(keys) if filling.published else keys
     aligned = aligned_tables(graph, tables, positional)
     signatures = factor_signatures(graph.offsets, keys)
-    use_individuals = bool(len(graph.individuals)) and filling.by == "individuals"
-    owners = factor_owners(graph) if use_individuals else np.full(len(graph.factor_names), -1)
+    whole = bool(len(graph.individuals)) and filling.by in ("auto", "individuals")
+    owners = factor_owners(graph) if whole else np.full(len(graph.factor_names), -1)
     if filling.profiles:
         offers = _offers_with_profiles(graph, signatures, aligned, keys)
     elif filling.steps is None:
@@ -99,27 +111,46 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
     return Transfer(graph, filling, tuple(offers), signatures, owners, equality, drift)
 
 
+def _with_cohorts(plain: Transfer) -> Transfer:
+    """The same, but cohorts fill the holes for which tables compete, or are estimates."""
+    graph = plain.original
+    settled = agreed_offers(plain)
+    rest = np.setdiff1d(graph.unknown, np.concatenate([each.receivers for each in settled]))
+    if not len(rest):
+        return plain
+    from lifagu.filling.cohorts.places import places_of_individuals
+
+    places = places_of_individuals(graph, rest)
+    if len(places.left) == len(rest):  # nobody can say anything about them
+        return plain
+    return _found_by_cohorts(plain, places, settled)
+
+
 def _by_cohorts(
     graph: FactorGraph, filling: Filling, equality: str, drift: Drift | None
 ) -> Transfer:
     """Every hole with a probability for each table, by hidden cohorts of individuals."""
+    from lifagu.filling.cohorts.places import places_of_individuals
+
+    keys = variable_roles(graph)[graph.arguments]
+    signatures = factor_signatures(graph.offsets, keys)
+    nobody = np.full(len(graph.factor_names), -1)
+    empty = Transfer(graph, filling, (), signatures, nobody, equality, drift)
+    return _found_by_cohorts(empty, places_of_individuals(graph, graph.unknown), [])
+
+
+def _found_by_cohorts(
+    plain: Transfer, places: PlacesOfIndividuals, settled: Sequence[Offers]
+) -> Transfer:
+    """A transfer in which cohorts fill what is not settled."""
     from lifagu.filling.cohorts.completing import CohortTransfer
     from lifagu.filling.cohorts.offering import offers_by_cohorts
-    from lifagu.filling.cohorts.places import places_of_individuals
     from lifagu.filling.cohorts.posterior import CohortPosterior
 
-    posterior = CohortPosterior.of(places_of_individuals(graph), filling.seed)
-    keys = variable_roles(graph)[graph.arguments]
-    return CohortTransfer(
-        graph,
-        filling,
-        (offers_by_cohorts(posterior),),
-        factor_signatures(graph.offsets, keys),
-        np.full(len(graph.factor_names), -1),
-        equality,
-        drift,
-        posterior,
-    )
+    posterior = CohortPosterior.of(places, plain.filling.seed)
+    offers = (*settled, offers_by_cohorts(posterior))
+    given = {each.name: getattr(plain, each.name) for each in fields(plain)}
+    return CohortTransfer(**given | {"offers": offers, "posterior": posterior})
 
 
 def transfer_types(

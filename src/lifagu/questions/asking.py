@@ -39,7 +39,7 @@ def plan(
     unknown = case.way
     if not questions and unknown in SEVERAL:
         what = f"log Z does not exist for {unknown}, which is about several models"
-        raise NoAnswerError(what, remedy=Remedy.ONE_OR_MEAN)
+        raise NoAnswerError(what, remedy=Remedy.ONE_MODEL)
     where = choose(case, "ask" if questions else "log_partition", engine)
     if where.on != "memory":
         from lifagu.questions.by_sql.asking import plan_by_sql
@@ -119,7 +119,7 @@ def _plan_one(
     unknown = case.way
     if unknown in SEVERAL:
         raise ModelError(
-            f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_OR_MEAN
+            f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_MODEL
         )
     way = "one" if isinstance(model, FactorGraph | ParfactorGraph) else unknown
     return prepare(

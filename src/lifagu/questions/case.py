@@ -469,7 +469,7 @@ class Case(Statement, Shown):
             The relations whose cells are hidden and scored; all by default.
         fill : sequence of str
             Rules of filling to compare, such as "individuals"; that of the case by default.
-        unknown : {"one", "mean", "mixture", "bounds"}, optional
+        unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
             How all of them use competing tables; by default each as it usually does.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.

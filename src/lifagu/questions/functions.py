@@ -65,7 +65,7 @@ def query(
         Names of variables.
     evidence : mapping or Evidence, optional
         Name → label, or name → {label: likelihood}.
-    unknown : {"one", "mean", "mixture", "bounds"}, optional
+    unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
         How a transfer's tables are used: the winning one of each class, their share-weighted mean,
         the average of the answers over all competing tables, or limits over them; by default as
         the transfer says: one, by cohorts mean.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lifagu.basics.choices import LIFTED_ENGINES, SEVERAL, UNKNOWN
+from lifagu.basics.choices import LIFTED_ENGINES, ONE_MODEL, SEVERAL, UNKNOWN
 from lifagu.basics.inputs import chosen, instance, items, shown, text
 from lifagu.errors import ModelError, NoAnswerError, NotLiftedError, Remedy
 from lifagu.graph.evidence import EvidenceLike, Observation, by_name
@@ -87,7 +87,10 @@ def _planned(
     if planned is not None:
         return planned
     model, evidence = _grounded(model, evidence)
-    return replace(on_graph(_one_graph(model, unknown), evidence, **settings), notes=reason)
+    found = on_graph(_one_graph(model, unknown), evidence, **settings)
+    # what is hidden comes after the variables of the model, and nobody asked for it
+    own = model if isinstance(model, FactorGraph) else model.original
+    return replace(found, graph=own, notes=reason)
 
 
 def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
@@ -161,17 +164,27 @@ def _ground(
 
 def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
     """The graph to compute with, where only one makes sense."""
-    if unknown not in ("one", "mean"):
-        what = (
-            "this is computed on one model, with the winning tables or their mean, "
-            f"not with {unknown}"
+    if unknown not in ONE_MODEL:
+        raise ModelError(
+            f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_MODEL
         )
-        raise ModelError(what, remedy=Remedy.ONE_OR_MEAN)
     if not isinstance(model, FactorGraph):
-        return model.averaged() if unknown == "mean" else model.graph
+        return completed_graph(model, unknown)
     if unknown != "one":
         raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
     return model
+
+
+def completed_graph(moved: Transfer, unknown: str) -> FactorGraph:
+    """The graph that answers: with the winning tables, their mean, or all of them hidden in it.
+
+    Variables of the model come first in it, numbered as in the model.
+    """
+    if unknown == "posterior":
+        from lifagu.questions.posterior_model import posterior_graph
+
+        return posterior_graph(moved)
+    return moved.averaged() if unknown == "mean" else moved.graph
 
 
 def prepare(
@@ -268,5 +281,5 @@ def _plan_transfer(
         )
     if not questions:
         what = f"log Z does not exist for {unknown}, which is about several models"
-        raise NoAnswerError(what, remedy=Remedy.ONE_OR_MEAN)
+        raise NoAnswerError(what, remedy=Remedy.ONE_MODEL)
     return consider(moved, questions, observed, unknown, settings)

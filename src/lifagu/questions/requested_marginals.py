@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
+from lifagu.basics.choices import SEVERAL
 from lifagu.basics.inputs import items
 from lifagu.basics.names import ChosenNames
 from lifagu.basics.progress import Tell
@@ -21,7 +22,7 @@ from lifagu.inference.answer import Answer, Convergence
 from lifagu.inference.marginals import prepare_marginals
 from lifagu.questions.competing_tables import parts_given
 from lifagu.questions.findings import Distribution, Requested
-from lifagu.questions.planning import prepare
+from lifagu.questions.planning import completed_graph, prepare
 from lifagu.questions.unsure.considered import Considered
 from lifagu.questions.unsure.intervals import Intervals
 
@@ -119,13 +120,7 @@ def _distributions(
     """The number of each variable's distribution, and the distributions, few where shared."""
     if not len(variables):
         return variables, [], None
-    whole = (
-        moved
-        if unknown in ("mixture", "bounds")
-        else moved.averaged()
-        if unknown == "mean"
-        else moved.graph
-    )
+    whole = moved if unknown in SEVERAL else completed_graph(moved, unknown)
     if isinstance(whole, Transfer) or settings.get("engine") == "bp" or len(variables) <= FEW:
         names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
         how = unknown if isinstance(whole, Transfer) else "one"

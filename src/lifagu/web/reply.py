@@ -17,12 +17,14 @@ SURER = "choose the mean of the competing tables, or raise θ"
 KNOBS = {  # what to do about errors, in the words of the page, as far as they can come up there
     Remedy.MORE_MEMORY: HIGHER,
     Remedy.ASK_FOR_LESS: f"observe some variables, ask for less at once, or {HIGHER}",
-    Remedy.ONE_OR_MEAN: "choose the winning tables or their mean",
+    Remedy.ONE_MODEL: "choose hidden tables, the winning ones or their mean",
     Remedy.LOWER_THETA: "lower θ, or choose the winning tables or bounds",
     Remedy.ASK_TRANSFER: "choose the winning tables",
     Remedy.EXACT_ENGINE: "choose an exact engine",
     Remedy.GROUND_ENGINE: "choose the ground engine",
     Remedy.NO_PROFILES: "choose another way to fill",
+    Remedy.THETA_BY_INDIVIDUALS: "choose whole individuals as the way to fill",
+    Remedy.COHORTS_OR_MIXTURE: "choose cohorts as the way to fill, or the mixture over all tables",
     Remedy.ONE_RULE: "choose one way to fill",
 }
 

@@ -3,58 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, group_rows, members
-from lifagu.filling.alignment import aligned_rows, lend
+from lifagu.basics.arrays import Ints, group_rows, members
+from lifagu.filling.cohorts.draft import Draft
+from lifagu.filling.cohorts.joint_model import JointModel, joint_model
 from lifagu.filling.cohorts.offering import most_probable
-from lifagu.filling.cohorts.places import CohortPlace
 from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
 from lifagu.filling.cohorts.reasons import CohortReasons
 from lifagu.filling.completions import OpenClass
+from lifagu.filling.donors import best
 from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import FactorGraph
 
 
-class _Draft:
-    """A graph in the making: numbers of tables, the arguments, and tables to be added."""
-
-    def __init__(self, moved: CohortTransfer) -> None:
-        self._moved, graph = moved, moved.original
-        self.numbers, self.arguments = graph.factor_table.copy(), graph.arguments.copy()
-        self._count, self._more = len(graph.tables), list[Floats]()
-
-    def add(self, rows: Floats) -> int:
-        """Add tables, (k, size); the number of the first of them."""
-        first = self._count
-        self._count += len(rows)
-        self._more += list(rows)
-        return first
-
-    def give(self, place: CohortPlace, holes: Ints, numbers: Ints) -> None:
-        """Give holes of a place tables whose axes are in the place's order."""
-        self.numbers[holes] = numbers
-        lend(
-            self._moved.original,
-            self._moved.posterior.places.keys,
-            holes,
-            np.full(len(holes), place.first),
-            self.arguments,
-        )
-
-    def graph(self) -> FactorGraph:
-        """The completed graph."""
-        given = self._moved._given(self._more)
-        return self._moved.original.refilled(given, self.numbers, self.arguments)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class CohortTransfer(Transfer):
     """A transfer by cohorts: every hole has a probability for each table.
+
+    The last offers are those of cohorts; others before it are to holes whose candidates all agree.
 
     Attributes
     ----------
@@ -64,12 +35,32 @@ class CohortTransfer(Transfer):
 
     posterior: CohortPosterior
 
+    def draft(self) -> Draft:
+        """A graph in the making, in which holes whose candidates all agree have their table."""
+        draft = Draft(self.original, self.posterior.places.keys)
+        for offers in self.offers[:-1]:
+            places, donors = self._loans(offers, best(offers))
+            draft.numbers[offers.receivers[places]] = self.original.factor_table[donors]
+            self._lend(offers, places, donors, draft.arguments)
+        return draft
+
     @cached_property
-    def _filled(self) -> tuple[Ints, ...]:
+    def filled(self) -> tuple[Ints, ...]:
         """The holes of each place that get a table, by their number in the place."""
         return tuple(
             np.flatnonzero(np.isin(holes.place.holes, self.transferred))
             for holes in self.posterior.holes
+        )
+
+    @cached_property
+    def cleaned(self) -> tuple[Ints, ...]:
+        """The known factors of each place that are cleaned, by their number in the place."""
+        supports, clean = self.original.support, not self.filling.keep_known
+        return tuple(
+            np.flatnonzero(supports.estimated[place.known])
+            if clean and supports is not None and place.shown.estimated
+            else np.zeros(0, dtype=np.int64)
+            for place in self.posterior.places.places
         )
 
     def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
@@ -87,9 +78,9 @@ class CohortTransfer(Transfer):
         chosen = {individual.number: cohort for individual, cohort in choices}
         cohort_of = np.full(self.posterior.places.count, -1, dtype=np.int64)
         cohort_of[list(chosen)] = list(chosen.values())
-        draft = _Draft(self)
+        draft = self.draft()
         for number, (holes, filled) in enumerate(
-            zip(self.posterior.holes, self._filled, strict=True)
+            zip(self.posterior.holes, self.filled, strict=True)
         ):
             cohort = cohort_of[holes.place.owner_of_hole[filled]]
             some = cohort >= 0
@@ -102,26 +93,25 @@ class CohortTransfer(Transfer):
                 self._clean(draft, number)
         return draft.graph()
 
-    def _give_best(self, draft: _Draft, number: int, filled: Ints) -> None:
+    def _give_best(self, draft: Draft, number: int, filled: Ints) -> None:
         """Give holes of a place their most probable table, a donor's own where it is exact."""
         holes = self.posterior.holes[number]
         if not len(filled):
             return
-        best = most_probable(self.posterior, number)
+        likeliest = most_probable(self.posterior, number)
         classes, factors = holes.class_of[filled], holes.place.holes[filled]
-        lent = best.donor[classes] >= 0
-        donors = best.donor[classes[lent]]
-        draft.numbers[factors[lent]] = self.original.factor_table[donors]
-        lend(self.original, self.posterior.places.keys, factors[lent], donors, draft.arguments)
+        lent = likeliest.donor[classes] >= 0
+        donors = likeliest.donor[classes[lent]]
+        draft.lend(factors[lent], donors)
         if not lent.all():
-            first = draft.add(best.tables)
-            draft.give(holes.place, factors[~lent], first + best.table[classes[~lent]])
+            first = draft.add(likeliest.tables)
+            draft.give(holes.place, factors[~lent], first + likeliest.table[classes[~lent]])
 
     def averaged(self) -> FactorGraph:
         """The graph in which each hole has its mean table, and estimated tables are cleaned."""
-        draft = _Draft(self)
+        draft = self.draft()
         for number, (holes, filled) in enumerate(
-            zip(self.posterior.holes, self._filled, strict=True)
+            zip(self.posterior.holes, self.filled, strict=True)
         ):
             if len(filled):
                 first = draft.add(self.posterior.expected(number))
@@ -129,11 +119,11 @@ class CohortTransfer(Transfer):
             self._clean(draft, number)
         return draft.graph()
 
-    def _clean(self, draft: _Draft, number: int) -> None:
+    def _clean(self, draft: Draft, number: int) -> None:
         """Give the estimated factors of a place the tables to be expected behind them."""
-        place = self.posterior.holes[number].place
-        if place.shown.estimated and not self.filling.keep_known:
-            self._replace_known(draft, place, self.posterior.cleaned(number))
+        if len(known := self.cleaned[number]):
+            place = self.posterior.places.places[number]
+            draft.replace_known(place, known, self.posterior.cleaned(number)[known])
 
     def drawn(self, rng: np.random.Generator) -> FactorGraph:
         """A completed graph, everything that is not sure drawn from what is known about it.
@@ -147,31 +137,23 @@ class CohortTransfer(Transfer):
         -------
         FactorGraph
         """
-        draft = _Draft(self)
-        clean = not self.filling.keep_known
-        drawn = self.posterior.drawn(rng, clean)
-        for holes, filled, (own, known) in zip(
-            self.posterior.holes, self._filled, drawn, strict=True
+        draft = self.draft()
+        drawn = self.posterior.drawn(rng, not self.filling.keep_known)
+        for holes, filled, cleaned, (own, known) in zip(
+            self.posterior.holes, self.filled, self.cleaned, drawn, strict=True
         ):
             if len(filled):
                 first = draft.add(own[filled])
                 numbers = first + np.arange(len(filled))
                 draft.give(holes.place, holes.place.holes[filled], numbers)
-            if holes.place.shown.estimated and clean:
-                self._replace_known(draft, holes.place, known)
+            if len(cleaned):
+                draft.replace_known(holes.place, cleaned, known[cleaned])
         return draft.graph()
 
-    def _replace_known(self, draft: _Draft, place: CohortPlace, rows: Floats) -> None:
-        """Give the estimated factors of a place other tables, rows in the place's axis order."""
-        supports = self.original.support
-        if supports is None:
-            return
-        which = np.flatnonzero(supports.estimated[place.known])
-        factors = place.known[which]
-        keys = self.posterior.places.keys
-        own = aligned_rows(self.original, keys, factors, place.first, rows[which], back=True)
-        first = draft.add(own)
-        draft.numbers[factors] = first + np.arange(len(factors))
+    @cached_property
+    def joint(self) -> JointModel:
+        """The joint model of cohorts, tables and variables."""
+        return joint_model(self)
 
     # ---- what competes
 
@@ -179,7 +161,7 @@ class CohortTransfer(Transfer):
     def open_classes(self) -> list[OpenClass]:
         """Individuals with holes that may belong to several cohorts, and how likely each is."""
         owners, holes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for each, filled in zip(self.posterior.holes, self._filled, strict=True):
+        for each, filled in zip(self.posterior.holes, self.filled, strict=True):
             owners.append(each.place.owner_of_hole[filled])
             holes.append(each.place.holes[filled])
         owner, hole = np.concatenate(owners), np.concatenate(holes)
@@ -190,7 +172,7 @@ class CohortTransfer(Transfer):
             return
         for group in members(group_rows(owner[:, None])):
             individual = int(owner[group[0]])
-            shares = self.posterior.shares(int(self.posterior.kind_of[individual]))
+            shares = self.posterior.shares(self.posterior.kind_of[[individual]])[0]
             order = np.argsort(-shares, kind="stable")
             likely = order[: int(np.searchsorted(np.cumsum(shares[order]), 1 - LIKELY)) + 1]
             if len(likely) > 1:
@@ -205,4 +187,7 @@ class CohortTransfer(Transfer):
         return CohortReasons(self.original, self.posterior)
 
     def _record(self, number: int) -> Record:
-        return self.reasons.added(super()._record(number), int(self.original.unknown[number]))
+        record = super()._record(number)
+        if self._places[0][number] < len(self.offers) - 1:
+            return replace(record, way="one")
+        return self.reasons.added(record, int(self.original.unknown[number]))

@@ -150,10 +150,21 @@ class PlaceCohorts(Frozen):
 
     def cleaned(self, evidence: Counts, belonging: Floats) -> Floats:
         """The expected tables behind the estimates of individuals (n, K), (rows, G, C)."""
-        around = mixed(self.which_known(evidence, belonging), self.atoms)
+        return self._varied(evidence.raw, mixed(self.which_known(evidence, belonging), self.atoms))
+
+    def cleaned_in(self, evidence: Counts, rows: Ints, cohort: Ints) -> Floats:
+        """The expected tables behind some estimates if their owners are in cohorts, (k, G, C)."""
+        some, number = np.unique(rows, return_inverse=True)
+        which = self._of_tables(evidence.only(some))[number] * self.choices[cohort]
+        total = which.sum(axis=1, keepdims=True)
+        which = np.where(total > 0, which / np.maximum(total, TINY), self.choices[cohort])
+        return self._varied(evidence.raw[rows], mixed(which, self.atoms))
+
+    def _varied(self, raw: Floats, around: Floats) -> Floats:
+        """The expected tables of those who vary around some, and have records of their own."""
         if not np.isfinite(self.spread):
             return np.asarray(around)
-        tables = evidence.raw + self.spread * around
+        tables = raw + self.spread * around
         return np.asarray(tables / tables.sum(axis=-1, keepdims=True))
 
     def drawn(self, which: Floats, raw: Floats | None, rng: np.random.Generator) -> Floats:

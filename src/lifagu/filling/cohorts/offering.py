@@ -9,6 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.frozen import Frozen
+from lifagu.filling.cohorts.found import PlaceCohorts
 from lifagu.filling.cohorts.place_evidence import Counts, TableTokens
 from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior, HolesOfPlace, chunks
 from lifagu.filling.donors import Offers
@@ -38,13 +39,21 @@ def table_chances(posterior: CohortPosterior, number: int, kinds: Ints) -> Float
     shown = posterior.places.places[number].shown
     if not isinstance(shown.evidence, TableTokens):
         here = posterior.cohorts.found[0].places[number]
-        # what looks like one table, but scatters, may be several that nobody can tell apart
-        doubt = here.spread / (here.spread + FAMILY) if np.isfinite(here.spread) else 1.0
-        return posterior.which(number, kinds, 0) * (doubt if len(here.atoms) == 1 else 1.0)
+        return posterior.which(number, kinds, 0) * certainty(here)
     chances = np.zeros((len(kinds), shown.evidence.size))
     for model, weight in enumerate(posterior.cohorts.weights.tolist()):
         chances += weight * posterior.which(number, kinds, model)
     return chances[:, :-1] if len(shown.donors) > 1 else chances
+
+
+def certainty(here: PlaceCohorts) -> float:
+    """How likely what looks like one table is one.
+
+    If it scatters, it may be several that nobody can tell apart.
+    """
+    if len(here.atoms) != 1 or not np.isfinite(here.spread):
+        return 1.0
+    return here.spread / (here.spread + FAMILY)
 
 
 def _in_chunks(posterior: CohortPosterior, number: int) -> Iterator[Floats]:

@@ -54,8 +54,10 @@ class PlacesOfIndividuals(Frozen):
     left: Ints
 
 
-def places_of_individuals(graph: FactorGraph) -> PlacesOfIndividuals:
-    """Everything that can be compared; near-linear."""
+def places_of_individuals(graph: FactorGraph, wanted: Ints) -> PlacesOfIndividuals:
+    """Everything that can be compared; wanted: the unknown factors to be filled. Near-linear."""
+    is_hole = np.zeros(len(graph.factor_names), dtype=np.bool_)
+    is_hole[wanted] = True
     kinds = graph.variable_kind
     degrees = np.where(kinds >= 0, 0, graph.degrees)
     keys = roles(graph.variable_range, degrees, kinds, None)[graph.arguments]
@@ -66,7 +68,7 @@ def places_of_individuals(graph: FactorGraph) -> PlacesOfIndividuals:
     for factors in members(factor_signatures(graph.offsets, keys)):
         factors = factors[np.argsort(owners[factors], kind="stable")]
         known = factors[graph.factor_table[factors] >= 0]
-        holes = factors[graph.factor_table[factors] < 0]
+        holes = factors[is_hole[factors]]
         if len(known):
             of = Owners(owners[known], count)
             reader = PlaceReader(graph, keys, aligned, known, of)

@@ -128,32 +128,53 @@ class CohortPosterior(Frozen):
             ]
         )
 
+    def has_pairs(self, number: int) -> bool:
+        """Whether somebody has several tables in a place, so that they tell of each other."""
+        return any(found.places[number].beside is not None for found in self.cohorts.found)
+
+    def by_sort(self, cohort: Ints) -> Iterator[tuple[int, Ints, Ints]]:
+        """For each sort which of some cohorts are of it, and their numbers there."""
+        before = 0
+        for sort, found in enumerate(self.cohorts.found):
+            rows = np.flatnonzero((cohort >= before) & (cohort < before + len(found.prior)))
+            yield sort, rows, cohort[rows] - before
+            before += len(found.prior)
+
     def in_cohorts(self, number: int, holes: Ints, cohort: Ints) -> tuple[Floats, Ints]:
         """Tables of some holes if their owners are in cohorts, numbered as in `by_cohort`.
 
         The tables, (k, size), and the row of each hole.
         """
-        if all(found.places[number].beside is None for found in self.cohorts.found):
+        if not self.has_pairs(number):
             return self.by_cohort(number), cohort
-        place, before = self.places.places[number], 0
+        place = self.places.places[number]
         tables = np.zeros((len(holes), place.shown.size))
-        for sort, found in enumerate(self.cohorts.found):
-            rows = np.flatnonzero((cohort >= before) & (cohort < before + len(found.prior)))
-            which = self._which_in(number, sort, holes[rows], cohort[rows] - before)
-            tables[rows] = tables_of(place, found.places[number], which)
-            before += len(found.prior)
+        for sort, rows, own in self.by_sort(cohort):
+            which = self.which_in(number, sort, holes[rows], own)
+            tables[rows] = tables_of(place, self.cohorts.found[sort].places[number], which)
         return tables, np.arange(len(holes))
 
-    def _which_in(self, number: int, sort: int, holes: Ints, cohort: Ints) -> Floats:
+    def cleaned_in(self, number: int, rows: Ints, cohort: Ints) -> Floats:
+        """The expected tables behind estimated ones if their owners are in cohorts, (k, size)."""
+        shown = self.places.places[number].shown
+        tables = np.zeros((len(rows), shown.size))
+        if not isinstance(shown.evidence, Counts):
+            return tables
+        for sort, here, own in self.by_sort(cohort):
+            found = self.cohorts.found[sort].places[number]
+            tables[here] = shown.in_order(found.cleaned_in(shown.evidence, rows[here], own))
+        return tables
+
+    def which_in(self, number: int, sort: int, holes: Ints, cohort: Ints) -> Floats:
         """How likely each table is for some holes whose owners are in cohorts of one sort."""
         here, kinds = self.cohorts.found[sort].places[number], self.kind_of
         owner = kinds[self.places.places[number].owner_of_hole[holes]]
         by, shown = self.belonging[sort], self.shown[number]
         return here.which_beside(here.choices[cohort], owner, shown, by)
 
-    def shares(self, kind: int) -> Floats:
-        """How likely each cohort of each sort is for a kind of individual, (ΣK,)."""
-        return np.concatenate([weight * belonging[kind] for weight, _, belonging in self.models])
+    def shares(self, kinds: Ints) -> Floats:
+        """How likely each cohort of each sort is for kinds of individuals, (·, ΣK)."""
+        return np.hstack([weight * belonging[kinds] for weight, _, belonging in self.models])
 
     # ---- drawing
 
@@ -187,7 +208,7 @@ class CohortPosterior(Frozen):
                 drawn = drawn_by_line(cohort[owner[rows]], here.choices, rng)
                 tables[rows] = place.shown.tables[drawn]
                 continue
-            likely = self._which_in(number, which, rows, cohort[owner[rows]])
+            likely = self.which_in(number, which, rows, cohort[owner[rows]])
             if exact:
                 tables[rows] = place.shown.tables[drawn_from(likely, rng)]
             else:

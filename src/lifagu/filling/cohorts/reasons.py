@@ -45,6 +45,7 @@ class CohortReasons(Frozen):
         return replace(
             record,
             unit="cohort",
+            fallback=False,
             candidates=len(places.places[number].known),
             owner=CohortOfOwner(
                 number=int(self._ranks[cohort]) + 1,

@@ -1,0 +1,251 @@
+"""The joint model of cohorts, tables and variables, in which a hole is hidden, not chosen.
+
+Every individual has a hidden cohort and, given the cohort, each of its holes a hidden table. Both
+become variables of a larger graph: a hole has its table as first argument, a factor between both
+says how likely each table is in each cohort, and single factors say how likely each cohort is.
+Estimated known factors have their owner's cohort as first argument, with the table to be expected
+behind the estimate in each. Who has one open factor alone needs no cohort: it is summed out. So an
+engine that knows nothing of cohorts answers, and what was observed of an individual tells which
+cohort it is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, first_places, frozen, offsets_of
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.names import JoinedNames, Names, NumberedNames
+from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices, hidden_cohorts
+from lifagu.filling.cohorts.hidden_tables import HiddenTables
+from lifagu.graph.assembly import scopes_of, taken_lists
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import Ranges
+from lifagu.graph.tables import GivenTables, intern_tables
+
+if TYPE_CHECKING:
+    from lifagu.filling.cohorts.completing import CohortTransfer
+
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True, eq=False)
+class JointModel(Frozen):
+    """A graph with hidden variables, and what they are about.
+
+    graph: variables and factors of the model come first, numbered as there; then a variable and a
+    factor of its own for the cohort of each individual in `cohorts` and the table of each hole in
+    `tables`; then factors between both.
+    prior: the potentials of these single factors, cohorts first, flat.
+    owners: whose each factor is, as a number of an individual; first_factor: the first single one.
+    """
+
+    graph: FactorGraph
+    cohorts: HiddenChoices
+    tables: HiddenChoices
+    prior: Floats
+    owners: Ints
+    first_factor: int
+
+    @cached_property
+    def hidden(self) -> HiddenChoices:
+        """Cohorts and tables, in the order of their variables."""
+        return HiddenChoices.joined([self.cohorts, self.tables])
+
+    def alone(self) -> tuple[FactorGraph, Ints]:
+        """Who has something hidden by itself, with copies of what it shares; hidden variables."""
+        graph, count = self.graph, len(self.graph.variable_names)
+        hidden = np.arange(len(self.hidden))
+        own = self.owners[self.first_factor + hidden]
+        some = np.zeros(int(self.owners.max(initial=-1)) + 1, dtype=np.bool_)
+        some[own] = True
+        factors = np.flatnonzero(some[self.owners])
+        arguments, ends = taken_lists(graph.offsets, graph.arguments, factors)
+        whose = np.repeat(self.owners[factors], np.diff(graph.offsets)[factors])
+        copies, number = np.unique(whose * count + arguments, return_inverse=True)
+        variables = copies % count
+        apart = replace(
+            graph,
+            variable_names=NumberedNames("variable", "x", len(copies)),
+            variable_declared=graph.variable_declared[variables],
+            variable_kind=np.full(len(copies), -1, dtype=np.int64),
+            individuals=(),
+            individual_offsets=np.zeros(len(copies) + 1, dtype=np.int64),
+            individual_ids=np.zeros(0, dtype=np.int64),
+            factor_names=NumberedNames("factor", "f", len(factors)),
+            factor_table=graph.factor_table[factors],
+            offsets=np.concatenate(([0], ends - graph.offsets[-1])),
+            arguments=number,
+        )
+        return apart, np.searchsorted(copies, own * count + self.first_variable + hidden)
+
+    @property
+    def first_variable(self) -> int:
+        """The number of the first hidden variable."""
+        return len(self.graph.variable_names) - len(self.hidden)
+
+    def weighed(self, prior: Floats) -> JointModel:
+        """The same with other potentials of cohorts and tables, as in `prior`."""
+        graph, tables = self.graph, self.graph.tables
+        given = GivenTables(
+            np.concatenate((tables.values, prior)),
+            offsets_of(np.concatenate((np.diff(tables.offsets), self.hidden.sizes))),
+        )
+        numbers, hidden = graph.factor_table.copy(), np.arange(len(self.hidden))
+        numbers[self.first_factor + hidden] = len(tables) + hidden
+        return replace(self, graph=graph.refilled(given, numbers), prior=prior)
+
+    def once(self, make: Callable[[JointModel], _Made]) -> _Made:
+        """What a function makes of this model alone, made on first use and kept with it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(_Made, self._made[make])
+
+    @cached_property
+    def _made(self) -> dict[Callable[[JointModel], Any], Any]:
+        return {}
+
+
+def joint_model(moved: CohortTransfer) -> JointModel:
+    """The joint model of what cohorts leave open in a graph."""
+    return _Making(moved).joint()
+
+
+class _Making:
+    """A joint model in the making.
+
+    The graph's holes get stacks of tables in a draft; opened then says which hidden variable each
+    factor has as its first argument.
+    """
+
+    def __init__(self, moved: CohortTransfer) -> None:
+        self._moved, self._posterior, self._draft = moved, moved.posterior, moved.draft()
+        places = moved.posterior.places
+        many = np.zeros(places.count, dtype=np.int64)
+        for place, filled, known in zip(places.places, moved.filled, moved.cleaned, strict=True):
+            many += np.bincount(place.owner_of_hole[filled], minlength=len(many))
+            many += np.bincount(place.shown.evidence.owners.of[known], minlength=len(many))
+        self._cohorts = hidden_cohorts(self._posterior, np.flatnonzero(many > 1))
+        self._place = np.full(places.count, -1, dtype=np.int64)  # among those with a hidden cohort
+        self._place[self._cohorts.who] = np.arange(len(self._cohorts))
+        self._opened = np.full(len(moved.original.factor_names), -1, dtype=np.int64)
+        self._hidden = [self._cohorts]
+        self._between: list[tuple[Ints, Ints, Ints]] = []  # cohorts, hidden tables, table numbers
+
+    def joint(self) -> JointModel:
+        """The finished model."""
+        for number in range(len(self._posterior.places.places)):
+            self._fill(number, self._moved.filled[number])
+            self._clean(number, self._moved.cleaned[number])
+        tables = HiddenChoices.joined(self._hidden[1:])
+        owner = self._posterior.places.owners
+        with_cohort = self._place[owner[tables.who]] >= 0
+        one = np.where(with_cohort[tables.owners], 1.0, tables.shares)
+        prior = np.concatenate((self._cohorts.shares, one))
+        between = [owner[tables.who[hidden - len(self._cohorts)]] for _, hidden, _ in self._between]
+        owners = np.concatenate((owner, self._cohorts.who, owner[tables.who], *between))
+        graph, first = self._graph(prior), len(self._opened)
+        return JointModel(graph, self._cohorts, tables, prior, owners, first)
+
+    def _fill(self, number: int, filled: Ints) -> None:
+        """Give the holes of a place stacks of tables, and say how likely each is by cohort."""
+        if not len(filled):
+            return
+        place, hidden = self._posterior.places.places[number], sum(map(len, self._hidden))
+        tables = HiddenTables(self._posterior, number, filled)
+        choices = tables.choices
+        one = first_places(choices.sets)
+        first = self._draft.add_flat(tables.stacked(one), choices.sizes[one] * place.shown.size)
+        self._draft.give(place, choices.who, first + choices.sets)
+        self._opened[choices.who] = hidden + np.arange(len(filled))
+        self._hidden.append(choices)
+        at = self._place[place.owner_of_hole[filled]]
+        some = np.flatnonzero(at >= 0)
+        if len(some):
+            alike = tables.alike(some, self._cohorts.sets[at[some]])
+            one = some[first_places(alike)]
+            flat = tables.by_cohort(one, self._cohorts, at[one])
+            lengths = choices.sizes[one] * self._cohorts.sizes[at[one]]
+            first = self._draft.add_flat(flat, lengths)
+            self._between.append((at[some], hidden + some, first + alike))
+
+    def _clean(self, number: int, known: Ints) -> None:
+        """Give estimated factors of a place the tables to be expected behind them."""
+        if not len(known):
+            return
+        place = self._posterior.places.places[number]
+        at = self._place[place.shown.evidence.owners.of[known]]
+        single, several = known[at < 0], known[at >= 0]
+        if len(single):
+            self._draft.replace_known(place, single, self._posterior.cleaned(number)[single])
+        if len(several):
+            at = at[at >= 0]
+            pair, cohort = self._cohorts.pairs(at)
+            tables = self._posterior.cleaned_in(number, several[pair], cohort)
+            self._draft.replace_known(place, several[pair], tables, self._cohorts.sizes[at])
+            self._opened[place.known[several]] = at
+
+    def _graph(self, prior: Floats) -> FactorGraph:
+        """The graph with its further variables and factors."""
+        graph, draft = self._moved.original, self._draft
+        count, sizes = len(graph.variable_names), np.concatenate([h.sizes for h in self._hidden])
+        single = draft.add_flat(prior, sizes) + np.arange(len(sizes))
+        opened = self._opened >= 0
+        whole = np.insert(draft.arguments, graph.offsets[:-1][opened], count + self._opened[opened])
+        nothing = np.zeros((3, 0), dtype=np.int64)
+        between = np.hstack([nothing, *map(np.vstack, self._between)])
+        lengths = (np.diff(graph.offsets) + opened, np.ones_like(sizes), 2 + 0 * between[2])
+        return _enlarged(
+            graph,
+            sizes,
+            offsets_of(np.concatenate(lengths)),
+            np.concatenate((whole, count + np.arange(len(sizes)), count + between[:2].T.ravel())),
+            draft.given(),
+            np.concatenate((draft.numbers, single, between[2])),
+        )
+
+
+def _enlarged(
+    graph: FactorGraph,
+    sizes: Ints,
+    offsets: Ints,
+    arguments: Ints,
+    given: GivenTables,
+    numbers: Ints,
+) -> FactorGraph:
+    """A graph with further variables of these sizes, and other factors with these tables."""
+    few, of_size = np.unique(sizes, return_inverse=True)
+    labels = [tuple(f"hidden {value}" for value in range(size)) for size in few.tolist()]
+    ranges = Ranges((*graph.ranges.declared, *labels))
+    declared = np.concatenate((graph.variable_declared, len(graph.ranges.declared) + of_size))
+    canonical = first_places(ranges.range_of)[ranges.range_of[declared]]
+    scopes = [(rows, canonical[matrix]) for rows, matrix in scopes_of(offsets, arguments)]
+    tables, factor_table = intern_tables(given, numbers, scopes, ranges)
+    individuals = np.full(len(sizes), graph.individual_offsets[-1])
+    return replace(
+        graph,
+        ranges=ranges,
+        variable_names=_more_names(graph.variable_names, len(sizes)),
+        variable_declared=frozen(declared),
+        variable_kind=frozen(np.concatenate((graph.variable_kind, np.full(len(sizes), -1)))),
+        individual_offsets=frozen(np.concatenate((graph.individual_offsets, individuals))),
+        factor_names=_more_names(graph.factor_names, len(offsets) - 1 - len(graph.factor_names)),
+        tables=tables,
+        factor_table=frozen(factor_table),
+        offsets=frozen(offsets),
+        arguments=frozen(arguments),
+        support=None,
+    )
+
+
+def _more_names(names: Names, count: int, prefix: str = "hidden ") -> Names:
+    """Names, followed by so many others that are not among them."""
+    more = NumberedNames(names.sort, prefix, count)
+    if (names.find_each(more[:]) >= 0).any():
+        return _more_names(names, count, f"{prefix}again ")
+    return JoinedNames(names, more)

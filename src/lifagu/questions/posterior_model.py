@@ -1,0 +1,60 @@
+"""The model that answers by posterior: cohorts and tables are hidden variables of it.
+
+Before anything is observed, every cohort and every table is to be as likely as other tables say
+(`HiddenChoices.shares`). But tables need not be normalised together: a cohort whose tables happen
+to fit each other would gain weight for no reason. So each is weighed by what makes it as likely as
+it should be where its individual is alone: first the tables given cohorts, then the cohorts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats
+from lifagu.errors import ModelError, NoAnswerError, Remedy
+from lifagu.filling.cohorts.completing import CohortTransfer
+from lifagu.filling.cohorts.joint_model import JointModel
+from lifagu.filling.result import Transfer
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.marginals import prepare_marginals
+
+
+def posterior_graph(moved: Transfer) -> FactorGraph:
+    """The graph to ask: variables of the model have their numbers, what is hidden comes after."""
+    if isinstance(moved, CohortTransfer):
+        return posterior_model(moved).graph
+    if moved.open_classes and not moved.filling.uses_cohorts:
+        raise ModelError(
+            f"filling by {moved.filling.by} finds no cohorts to be told by observations",
+            remedy=Remedy.COHORTS_OR_MIXTURE,
+        )
+    return moved.graph
+
+
+def posterior_model(moved: CohortTransfer) -> JointModel:
+    """The joint model in which what is hidden is as likely as it should be."""
+    return moved.joint.once(_normalised)
+
+
+def _normalised(joint: JointModel) -> JointModel:
+    cohorts = int(joint.cohorts.offsets[-1])
+    for weighed in (slice(cohorts, None), slice(0, cohorts)):
+        if len(joint.prior[weighed]):
+            prior = joint.prior.copy()
+            prior[weighed] *= (joint.hidden.shares / _alone(joint))[weighed]
+            joint = joint.weighed(prior)
+    return joint
+
+
+def _alone(joint: JointModel) -> Floats:
+    """How likely each choice is where its individual is alone; as it should be if nobody knows."""
+    graph, variables = joint.alone()
+    shares = joint.hidden.shares
+    try:
+        found = prepare_marginals(graph).run()
+    except NoAnswerError:  # the model itself is impossible, and says so when it is asked
+        return shares
+    marginals, sizes = found.solution.marginals, joint.hidden.sizes
+    known = np.repeat(marginals.of_variable[variables] >= 0, sizes)
+    flat = np.exp(marginals.in_a_row(variables, joint.hidden.offsets))
+    return np.where(known & (flat > 0), flat, np.where(shares > 0, shares, 1.0))
