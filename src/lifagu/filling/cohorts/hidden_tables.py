@@ -151,6 +151,6 @@ class HiddenTables:
     def alike(self, some: Ints, sets: Ints) -> Ints:
         """Number some holes alike that have the same tables in the same cohorts; sets: these."""
         kinds = [self.choices.sets[some], sets]
-        if self._posterior.has_pairs(self._number):
+        if self._posterior.asks_more(self._number):
             kinds.append(self._holes.class_of[self.filled[some]])
         return group_rows(np.column_stack(kinds))
