@@ -54,8 +54,12 @@ class Completions(Frozen):
 
     @property
     def way(self) -> str:
-        """How competing tables are used in answers, as in `Filling.unknown`."""
-        return self.filling.unknown
+        """How competing tables are used in answers, as in `Filling.unknown`.
+
+        Where auto needs no cohorts, nothing competes, and each hole has its one table.
+        """
+        unknown = self.filling.unknown
+        return "one" if unknown == "posterior" and self.filling.by == "auto" else unknown
 
     def answering(self, way: str) -> Self:
         """The same for answers that use competing tables in another way; reasons say so.
@@ -69,7 +73,7 @@ class Completions(Frozen):
         -------
         Transfer
         """
-        if way == self.way:
+        if way == self.filling.unknown:
             return self
         return replace(self, filling=replace(self.filling, unknown=way))
 

@@ -35,6 +35,11 @@ class CohortTransfer(Transfer):
 
     posterior: CohortPosterior
 
+    @property
+    def way(self) -> str:
+        """How competing tables are used in answers, as in `Filling.unknown`."""
+        return self.filling.unknown
+
     def draft(self) -> Draft:
         """A graph in the making, in which holes whose candidates all agree have their table."""
         draft = Draft(self.original, self.posterior.places.keys)
