@@ -47,11 +47,15 @@ def plan(
         return plan_by_sql(questions=questions, **by_sql(case, where.on))
     model, evidence = subject(case, engine)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
-    way = "one" if certain else unknown
     asked = prepare(
-        model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp
+        model, questions, evidence, unknown=_way(model), engine=engine, memory_limit=limit, bp=bp
     )
     return Certain(asked, unknown) if certain and unknown in SEVERAL else asked
+
+
+def _way(model: FactorGraph | ParfactorGraph | Transfer) -> str:
+    """How competing tables are used; where nothing is unknown, all ways agree."""
+    return "one" if isinstance(model, FactorGraph | ParfactorGraph) else model.way
 
 
 def by_sql(case: Statement, on: str) -> dict[str, Any]:
@@ -84,7 +88,7 @@ def subject(
         return graph, seen
     moved = in_memory.transferred(case)
     lifts = classes and isinstance(model, ParfactorGraph) and engine in LIFTED_ENGINES
-    if lifts and filling.unknown == "one" and moved.equality == "exactly":
+    if lifts and moved.way == "one" and moved.equality == "exactly":
         return in_memory.lifted(case), dict(seen)
     return moved, seen
 
@@ -115,16 +119,14 @@ def plan_best(case: Statement, engine: str) -> Planned[Best | RelationalBest]:
 def _plan_one(
     case: Statement, prepare: Any, model: Any, evidence: EvidenceLike, engine: str
 ) -> Any:
-    """A plan on one model; where nothing is unknown, all ways to use competing tables agree."""
+    """A plan on one model."""
     unknown = case.way
     if unknown in SEVERAL:
         raise ModelError(
             f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_MODEL
         )
-    way = "one" if isinstance(model, FactorGraph | ParfactorGraph) else unknown
-    return prepare(
-        model, evidence, unknown=way, engine=engine, memory_limit=case.place.memory_limit
-    )
+    limit = case.place.memory_limit
+    return prepare(model, evidence, unknown=_way(model), engine=engine, memory_limit=limit)
 
 
 def merging(case: Statement, engine: str) -> Merging | None:
@@ -139,7 +141,7 @@ def merging(case: Statement, engine: str) -> Merging | None:
     model, evidence = subject(case, engine)
     if isinstance(model, FactorGraph | ParfactorGraph) or model.equality == "exactly":
         return None
-    bounded = filling.unknown == "one" and engine != "bp"
+    bounded = model.way == "one" and engine != "bp"
     return Merging(model.equality, model.bound(evidence) if bounded else None)
 
 
