@@ -56,9 +56,10 @@ class Completions(Frozen):
     def way(self) -> str:
         """How competing tables are used in answers, as in `Filling.unknown`.
 
-        Where there are no cohorts to sum over, there is one table for each hole.
+        Where auto needs no cohorts, nothing competes, and each hole has its one table.
         """
-        return "one" if self.filling.unknown == "posterior" else self.filling.unknown
+        unknown = self.filling.unknown
+        return "one" if unknown == "posterior" and self.filling.by == "auto" else unknown
 
     def way_of(self, unit: str) -> str:
         """The same for holes of which this was compared.

@@ -47,15 +47,11 @@ def plan(
         return plan_by_sql(questions=questions, **by_sql(case, where.on))
     model, evidence = subject(case, engine)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
+    way = "one" if certain else unknown
     asked = prepare(
-        model, questions, evidence, unknown=_way(model), engine=engine, memory_limit=limit, bp=bp
+        model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp
     )
     return Certain(asked, unknown) if certain and unknown in SEVERAL else asked
-
-
-def _way(model: FactorGraph | ParfactorGraph | Transfer) -> str:
-    """How competing tables are used; where nothing is unknown, all ways agree."""
-    return "one" if isinstance(model, FactorGraph | ParfactorGraph) else model.way
 
 
 def by_sql(case: Statement, on: str) -> dict[str, Any]:
@@ -119,14 +115,16 @@ def plan_best(case: Statement, engine: str) -> Planned[Best | RelationalBest]:
 def _plan_one(
     case: Statement, prepare: Any, model: Any, evidence: EvidenceLike, engine: str
 ) -> Any:
-    """A plan on one model."""
+    """A plan on one model; where nothing is unknown, all ways to use competing tables agree."""
     unknown = case.way
     if unknown in SEVERAL:
         raise ModelError(
             f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_MODEL
         )
-    limit = case.place.memory_limit
-    return prepare(model, evidence, unknown=_way(model), engine=engine, memory_limit=limit)
+    way = "one" if isinstance(model, FactorGraph | ParfactorGraph) else unknown
+    return prepare(
+        model, evidence, unknown=way, engine=engine, memory_limit=case.place.memory_limit
+    )
 
 
 def merging(case: Statement, engine: str) -> Merging | None:

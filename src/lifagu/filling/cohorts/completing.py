@@ -37,7 +37,7 @@ class CohortTransfer(Transfer):
 
     @property
     def way(self) -> str:
-        """How cohorts and their tables are used in answers, as in `Filling.unknown`."""
+        """How competing tables are used in answers, as in `Filling.unknown`."""
         return self.filling.unknown
 
     def way_of(self, unit: str) -> str:
@@ -172,7 +172,7 @@ class CohortTransfer(Transfer):
     @cached_property
     def joint(self) -> JointModel:
         """The joint model of cohorts, tables and variables."""
-        return joint_model(self)
+        return joint_model(self.posterior, self.draft(), self.filled, self.cleaned)
 
     # ---- what competes
 
