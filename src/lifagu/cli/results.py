@@ -33,7 +33,7 @@ def transfers_table(found: Lift, explain: bool = False) -> str:
     moved, left = found.transfer, found.unknown - found.filled
     names = moved.original.factor_names
     filled = f"{found.filled} of {found.unknown} unknown factors filled"
-    lines = [f"{filled}, {left} left (theta {moved.theta:.4g})"]
+    lines = [f"{filled}, {left} left{how_filled(found)}"]
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         first = names.of_nodes(factors[:MOST_NAMES])
@@ -47,6 +47,15 @@ def transfers_table(found: Lift, explain: bool = False) -> str:
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
     return "\n".join(lines)
+
+
+def how_filled(found: Lift) -> str:
+    """In parentheses, which way holes were filled, or the share that had to agree."""
+    theta = found.transfer.theta
+    said = [found.how_filled] if found.how_filled else []
+    if theta or not found.transfer.filling.uses_cohorts:
+        said.append(f"theta {theta:.4g}")
+    return f" ({', '.join(said)})" if said else ""
 
 
 def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> str:
@@ -74,6 +83,7 @@ def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]
     moved, colouring = found.transfer, found.groups.colouring
     variables, factors = moved.original.variable_names, moved.original.factor_names
     return {
+        "fill": moved.filling.by,
         "theta": moved.theta,
         "equality": moved.equality,
         **merging_json(found.merging),

@@ -14,6 +14,7 @@ from lifagu.basics.html import Shown
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy
+from lifagu.filling.filled_by import by_cohorts, filled_in_words
 from lifagu.filling.record_columns import record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
@@ -124,6 +125,15 @@ class Lift(Frozen, Shown):
     def filled(self) -> int:
         """How many of them got one."""
         return int(self.sizes[self.transfer.transferred].sum())
+
+    @property
+    def how_filled(self) -> str:
+        """How many were filled in which way, in words; empty where the rule is another one."""
+        moved = self.transfer
+        if not self.filled or not moved.filling.uses_cohorts:
+            return ""
+        cohorts = by_cohorts(moved, moved.transferred)
+        return filled_in_words(self.filled, cohorts, moved.way)
 
     @property
     def lent(self) -> tuple[Lent, ...]:

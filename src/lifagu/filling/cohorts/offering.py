@@ -98,6 +98,7 @@ def offers_by_cohorts(posterior: CohortPosterior) -> Offers:
         np.arange(len(donors)),
         donors,
         posterior.places.keys,
+        unit="cohort",
         weights=np.concatenate([np.zeros(0), *(each.weights for each in parts)]),
     )
 

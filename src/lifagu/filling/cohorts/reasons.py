@@ -44,8 +44,6 @@ class CohortReasons(Frozen):
         members = int(self._sizes[cohort]) - int(self._cohort_of[kind] == cohort)
         return replace(
             record,
-            unit="cohort",
-            fallback=False,
             candidates=len(places.places[number].known),
             owner=CohortOfOwner(
                 number=int(self._ranks[cohort]) + 1,
