@@ -1,8 +1,9 @@
 """Places: which factors of individuals can be compared, and what each individual shows there.
 
 A place is a sort of factor, known by its arguments' ranges and kinds (degrees, where no kind is
-declared). Factors without an owner are individuals of their own. Where no individuals are declared,
-an individual is what hangs together once the variables that everybody shares are cut.
+declared), and by the company in which it stands, where tables differ by it. Factors without an
+owner are individuals of their own. Where no individuals are declared, an individual is what hangs
+together once the variables that everybody shares are cut.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from lifagu.basics.arrays import Ints, by_first_occurrence, members
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.alignment import aligned_tables
+from lifagu.filling.cohorts.company import by_company, company
 from lifagu.filling.cohorts.place_evidence import Owners
 from lifagu.filling.cohorts.shown_tables import PlaceReader, ShownTables
 from lifagu.filling.individuals import factor_owners
@@ -65,7 +67,9 @@ def places_of_individuals(graph: FactorGraph, wanted: Ints) -> PlacesOfIndividua
     aligned = aligned_tables(graph, scaled_tables(graph.tables), keys)
     count = int(owners.max(initial=-1)) + 1
     places, left = [], [np.zeros(0, dtype=np.int64)]
-    for factors in members(factor_signatures(graph.offsets, keys)):
+    beside = company(graph) if declared else np.zeros(len(owners), dtype=np.int64)
+    alike = members(factor_signatures(graph.offsets, keys))
+    for factors in (some for each in alike for some in by_company(each, beside, aligned)):
         factors = factors[np.argsort(owners[factors], kind="stable")]
         known = factors[graph.factor_table[factors] >= 0]
         holes = factors[is_hole[factors]]

@@ -16,6 +16,7 @@ from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
 from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_by_line, drawn_from
+from lifagu.filling.cohorts.lacking_groups import LackingGroups
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.places import CohortPlace, PlacesOfIndividuals
 from lifagu.filling.cohorts.products import mixed, rows_times
@@ -88,7 +89,25 @@ class CohortPosterior(Frozen):
         """How likely each table of a place is for holes of these kinds, (·, B), by one sort."""
         here, belonging = self.cohorts.found[model].places[number], self.belonging[model]
         likely = here.which(belonging[kinds])
-        return here.which_beside(likely, kinds, self.shown[number], belonging)
+        likely = here.which_beside(likely, kinds, self.shown[number], belonging)
+        return self._of_groups(number, kinds, likely)
+
+    @cached_property
+    def _firsts(self) -> Ints:
+        """The first individual of each kind."""
+        return first_places(self.kind_of)
+
+    @cached_property
+    def _lacking(self) -> LackingGroups:
+        return LackingGroups(self.places.places, self.places.count)
+
+    def _of_groups(self, number: int, kinds: Ints, likely: Floats) -> Floats:
+        """How likely tables are, by what other groups have where the owner's lacks one."""
+        row = self._lacking.row_of(number)[self._firsts[kinds]]
+        if (row >= 0).any():
+            likely = likely.copy()
+            likely[row >= 0] = self._lacking.chances(number)[row[row >= 0]]
+        return likely
 
     # ---- tables
 
@@ -98,7 +117,7 @@ class CohortPosterior(Frozen):
         total = np.zeros((len(holes.kinds), holes.place.shown.size))
         for model, (weight, found, belonging) in enumerate(self.models):
             here = found.places[number]
-            if here.beside is None:  # what each cohort has on average says all
+            if not self.asks_more(number):  # what each cohort has on average says all
                 own = tables_of(holes.place, here, here.choices)
                 total += weight * (rows_times(belonging[holes.kinds], own))
                 continue
@@ -128,9 +147,13 @@ class CohortPosterior(Frozen):
             ]
         )
 
-    def has_pairs(self, number: int) -> bool:
-        """Whether somebody has several tables in a place, so that they tell of each other."""
-        return any(found.places[number].beside is not None for found in self.cohorts.found)
+    def asks_more(self, number: int) -> bool:
+        """Whether more than the cohort tells which table a hole of a place has.
+
+        Other tables of its owner in that place, or what groups have.
+        """
+        pairs = any(found.places[number].beside is not None for found in self.cohorts.found)
+        return pairs or bool(len(self._lacking.chances(number)))
 
     def by_sort(self, cohort: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """For each sort which of some cohorts are of it, and their numbers there."""
@@ -145,7 +168,7 @@ class CohortPosterior(Frozen):
 
         The tables, (k, size), and the row of each hole.
         """
-        if not self.has_pairs(number):
+        if not self.asks_more(number):
             return self.by_cohort(number), cohort
         place = self.places.places[number]
         tables = np.zeros((len(holes), place.shown.size))
@@ -170,7 +193,8 @@ class CohortPosterior(Frozen):
         here, kinds = self.cohorts.found[sort].places[number], self.kind_of
         owner = kinds[self.places.places[number].owner_of_hole[holes]]
         by, shown = self.belonging[sort], self.shown[number]
-        return here.which_beside(here.choices[cohort], owner, shown, by)
+        likely = here.which_beside(here.choices[cohort], owner, shown, by)
+        return self._of_groups(number, owner, likely)
 
     def shares(self, kinds: Ints) -> Floats:
         """How likely each cohort of each sort is for kinds of individuals, (·, ΣK)."""
@@ -204,7 +228,7 @@ class CohortPosterior(Frozen):
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
             exact = isinstance(place.shown.evidence, TableTokens)
-            if exact and here.beside is None:
+            if exact and not self.asks_more(number):
                 drawn = drawn_by_line(cohort[owner[rows]], here.choices, rng)
                 tables[rows] = place.shown.tables[drawn]
                 continue
