@@ -106,17 +106,21 @@ class HiddenTables:
 
     def stacked(self, some: Ints) -> Floats:
         """The tables among which some holes (places in `choices`) choose, in a row, (·, size)."""
-        pair, choices = self.choices.pairs(some)
-        tables = np.vstack((self.tables, np.zeros((1, self.tables.shape[1]))))[choices]
-        others = np.flatnonzero(choices == len(self.tables))
-        usual = self._usual
-        told = np.where(choices < len(usual), np.append(usual, 0.0)[choices], 0.0)
-        shared = np.bincount(pair, told, minlength=len(some))
-        mean = np.zeros((len(some), self.tables.shape[1]))
-        np.add.at(mean, pair, told[:, None] * tables)
-        left = np.maximum(usual @ self.tables - mean[pair[others]], 0.0)
-        tables[others] = left / np.maximum(1 - shared[pair[others]], NEVER)[:, None]
-        tables[others[left.sum(axis=1) <= 0]] = usual @ self.tables
+        _, choices = self.choices.pairs(some)
+        mean = self._usual @ self.tables
+        if len(self.tables) <= FEW:
+            return self.tables[choices]
+        # the last choice of each is the mean of all tables that are not among the others
+        tables = np.vstack((self.tables, np.zeros_like(mean)))[choices]
+        usual = np.append(self._usual, 0.0)[choices]
+        lengths = self.choices.sizes[some]
+        last = np.cumsum(lengths) - 1
+        told = np.add.reduceat(
+            np.column_stack((usual, usual[:, None] * tables)), last - lengths + 1
+        )
+        left = 1 - told[:, :1]
+        others = np.maximum(mean - told[:, 1:], 0.0) / np.maximum(left, NEVER)
+        tables[last] = np.where(left > NEVER, others, mean)
         return tables
 
     @cached_property
