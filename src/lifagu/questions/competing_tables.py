@@ -14,6 +14,7 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.filling.chance import warning
+from lifagu.filling.filled_by import by_cohorts
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
@@ -115,6 +116,7 @@ def _resting_on(answer: Answer, moved: Transfer, inside: Ints, winning: bool) ->
         answer,
         rests_on=tuple(graph.factor_names[factor] for factor in inside.tolist()),
         weakest_share=float(moved.shares[weakest]),
+        by_cohorts=by_cohorts(moved, inside),
     )
     guesses = int(moved.guesses[places].sum()) if winning else 0
     if not guesses:

@@ -137,10 +137,13 @@ def _distributions(
     if len(left := np.setdiff1d(variables, found.variables)):
         raise found.refusal(moved.original.variable_names[int(left[0])])
     of, distributions = found.classes
+    # those of what nobody asked for, such as what is hidden in the model, are left out
+    kept, own = np.unique(of[np.searchsorted(found.variables, variables)], return_inverse=True)
     limited: list[Distribution] = [
-        {label: (value, None, None) for label, value in each.items()} for each in distributions
+        {label: (value, None, None) for label, value in distributions[each].items()}
+        for each in kept.tolist()
     ]
-    return of[np.searchsorted(found.variables, variables)], limited, None
+    return own, limited, None
 
 
 def distribution_of(answer: Answer) -> Distribution:

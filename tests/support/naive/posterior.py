@@ -73,7 +73,9 @@ class JointOracle:
         return self.graph.ranges.canonical[self.graph.variable_range[variable]]
 
     def _scope(self, factor: int) -> tuple[Node, ...]:
-        return tuple(("value", self.graph.variable_names[each]) for each in self.graph.scope(factor))
+        return tuple(
+            ("value", self.graph.variable_names[each]) for each in self.graph.scope(factor)
+        )
 
     def _piece(self, factor: int) -> Piece:
         return self.pieces.setdefault(int(self.posterior.places.owners[factor]), Piece())
@@ -136,9 +138,7 @@ class JointOracle:
         found = [
             ((sort, cohort), weight * float(share))
             for sort, (weight, belonging) in enumerate(
-                zip(
-                    self.posterior.cohorts.weights.tolist(), self.posterior.belonging, strict=True
-                )
+                zip(self.posterior.cohorts.weights.tolist(), self.posterior.belonging, strict=True)
             )
             for cohort, share in enumerate(belonging[kind])
         ]
@@ -254,7 +254,9 @@ class JointOracle:
                     share = self.shares[node]
                     if alone.sum() > 0:
                         likely = alone / alone.sum()
-                        found[node] = np.where(likely > 0, share / np.where(likely > 0, likely, 1), 1)
+                        found[node] = np.where(
+                            likely > 0, share / np.where(likely > 0, likely, 1), 1
+                        )
         for node, weight in found.items():
             self.weights[node] = self.weights[node] * weight
 
@@ -405,7 +407,8 @@ def reachable(
     kept = [
         factor
         for factor, here in zip(factors, inside, strict=False)
-        if here or {*factor[0]} & found
+        if here
+        or {*factor[0]} & found
         and {*factor[0]} <= observed  # what was observed of them stays said
     ]
     return kept, any(inside[len(factors) :])
@@ -444,4 +447,3 @@ def reduced_to(asked: Sequence[Node], factor: Factor, over: np.ufunc) -> Factor:
     left = [node for node in nodes if node in asked]
     table = over.reduce(table, axis=gone) if gone else table
     return tuple(asked), table.transpose([left.index(node) for node in asked])
-

@@ -1,4 +1,4 @@
-"""What hidden variables are called in plans and refusals: whose cohort, the table of which factor."""
+"""What hidden variables are called in plans and refusals: whose cohort, which factor's table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class HiddenNames(Names):
     """Names of hidden variables, made on demand; nobody can ask for or observe them by these.
 
     owners: for each cohort whose it is, None for an individual that was not declared. one: for each
-    cohort the first factor of that individual, then for each table its factor; factors: their names.
+    cohort the first factor of that individual, then for each table its factor; factors: their
+    names.
     """
 
     def __init__(self, factors: Names, owners: Sequence[str | None], one: Ints) -> None:
