@@ -42,9 +42,7 @@ def check(options: Options) -> None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
     with opened(options) as (case, _):
         counts = f"{case.model.summary}, {case.observed_count} observed"
-        warnings = _doubts(case)
     say(f"{options.model}: ok, {counts}")
-    _warn(warnings)
 
 
 def _doubts(case: Case) -> list[str]:
