@@ -136,6 +136,8 @@ def _show_rounds(case: Case, found: Lift) -> None:
 def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
         say(f"{transfers_table(found, options.explain)}\n")
+        if options.explain:
+            _show_told(found)
     if found.transfer.stand_in:
         say(f"{found.transfer.stand_in}\n")
     if found.merging:
@@ -145,6 +147,13 @@ def _show_lift(options: Options, found: Lift) -> None:
         say(f"\n{found.model}")
     elif not options.out:
         say("\nwho is in which group is written with --out FOLDER")
+
+
+def _show_told(found: Lift) -> None:
+    from lifagu.cli.explained import most_told
+
+    if told := most_told(found):
+        say(f"{told}\n")
 
 
 def query(options: Options) -> None:
@@ -161,7 +170,7 @@ def query(options: Options) -> None:
         say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
         return
     for answer in result.answers:
-        say(answer_table(answer, case.evidence))
+        say(answer_table(answer, case.evidence, case.way))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
 
@@ -173,7 +182,7 @@ def _explain(case: Case, result: Result) -> None:
         from lifagu.cli.explained import weakest_explained
 
         asked = [name for answer in result.answers for name in answer.variables]
-        if told := weakest_explained(case.transfer, asked, factors):
+        if told := weakest_explained(case, asked, factors):
             note(told)
 
 

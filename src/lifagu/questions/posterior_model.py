@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.basics.arrays import Floats
-from lifagu.errors import NoAnswerError
+from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.joint_model import JointModel
 from lifagu.filling.result import Transfer
@@ -40,12 +40,15 @@ def _normalised(joint: JointModel) -> JointModel:
 
 
 def _alone(joint: JointModel) -> Floats:
-    """How likely each choice is where its individual is alone; as it should be if nobody knows."""
+    """How likely each choice is where its individual is alone; as it should be if nobody knows.
+
+    That is where factors stay unknown, or where even one individual does not fit into memory.
+    """
     graph, variables = joint.alone()
     shares = joint.hidden.shares
     try:
         found = prepare_marginals(graph).run()
-    except NoAnswerError:  # the model itself is impossible, and says so when it is asked
+    except (NoAnswerError, TooLargeError):  # impossible, as it says when asked; or it does not fit
         return shares
     marginals, sizes = found.solution.marginals, joint.hidden.sizes
     known = np.repeat(marginals.of_variable[variables] >= 0, sizes)
