@@ -250,6 +250,15 @@ class Case(Statement, Shown):
         """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
         return in_memory.is_whole(self)
 
+    def filled_by_theta(self) -> list[tuple[float, int]]:
+        """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few.
+
+        The default has no θ, so this is about the rule that naming one means.
+        """
+        named = self.filling is None or self.filling.by != "auto"
+        case = self if named else self.fill(replace(self.filling, by="individuals", unknown="one"))
+        return case.transfer.filled_by_theta()
+
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""
         shown = self.graph if self.added else self.model
