@@ -6,40 +6,11 @@ import pytest
 
 import lifagu
 from lifagu.filling.cohorts.completing import CohortTransfer
-from support.by_sql import case, cases
+from lifagu.questions import where_to_work
+from support.by_sql import BY_INDIVIDUALS, case
+from support.graphs_for_engines import ONE, OTHER, people
 from support.helpers import run_cli
-from support.same_results import (
-    assert_imputed_alike,
-    assert_same_answers,
-    assert_same_lift,
-    assert_same_tables,
-)
-from support.spark_cluster import WHY_NOT
-
-ONE, OTHER = [1, 2, 3, 4], [4, 3, 2, 1]
-
-
-def people(*tables, more=(), shuffled=None, **supports):
-    """Somebody for each pair of tables, of a test and of a treatment, None where unknown.
-
-    more: numbers of those who had another treatment, which is a further factor; supports: by the
-    names of factors.
-    """
-    builder, factors = lifagu.FactorGraph.build().variable("Epid", kind="Epid"), []
-    for number, (test, treatment) in enumerate(tables):
-        name = f"p{number}"
-        builder.variable(f"Sick.{name}", kind="Sick", individual=name)
-        builder.variable(f"Treat.{name}", kind="Treat", individual=name)
-        factors.append((f"test.{name}", [f"Sick.{name}", "Epid"], test))
-        factors.append((f"treat.{name}", [f"Sick.{name}", f"Treat.{name}"], treatment))
-        if number in more:
-            factors.append((f"again.{name}", [f"Sick.{name}"], [1, 5]))
-    if shuffled is not None:
-        shuffled.shuffle(factors)
-    for name, scope, table in factors:
-        builder.factor(name, scope, table, support=supports.get(name.replace(".", "_")))
-    return builder.graph()
-
+from support.same_results import assert_as_from_memory_or_refused
 
 # ---- on random folders
 
@@ -49,7 +20,7 @@ def random_people(rng):
     tables = [
         [None if rng.random() < 0.25 else ONE for _ in range(2)] for _ in range(rng.randint(2, 7))
     ]
-    odd = rng.randrange(7)
+    odd = rng.randrange(5)
     chosen = rng.randrange(len(tables))
     more, supports = (), {}
     if odd == 0:
@@ -75,27 +46,6 @@ def test_as_from_memory_or_refused(tmp_path, seed):
     assert_as_from_memory_or_refused(tmp_path, uses_cohorts(graph), temp=tmp_path / "temp")
 
 
-def assert_as_from_memory_or_refused(place, refused, **engine):
-    memory, elsewhere = cases(place / "big", **engine)
-    if refused:
-        for verb in ("lift", "impute"):
-            with pytest.raises(lifagu.ModelError, match="for the unknown factor.* in memory only"):
-                getattr(elsewhere, verb)(out=place / "sql")
-        for ask in (lambda: elsewhere.ask("Epid"), elsewhere.log_partition, elsewhere.groups):
-            with pytest.raises(lifagu.ModelError, match=r'or name a rule such as by="individuals"'):
-                ask()
-        assert not (place / "sql").exists()
-        assert "temp" not in engine or not list(engine["temp"].iterdir())
-        return
-    expected = memory.lift(out=place / "lifted")
-    assert_same_lift(elsewhere.lift(out=place / "lifted by sql"), expected)
-    assert_same_tables(place / "lifted by sql", place / "lifted")
-    assert_imputed_alike(place, more=engine)
-    if not expected.left:
-        questions = [["Epid"], ["Sick.p1"], ["Epid", "Sick.p0"]]
-        assert_same_answers(elsewhere.plan(questions).run(), memory.plan(questions).run())
-
-
 def test_random_people_are_of_every_sort():
     """What the seeds above must show: all filled, something left, and cohorts."""
     graphs = [random_people(random.Random(seed))[0] for seed in range(16)]
@@ -104,14 +54,6 @@ def test_random_people_are_of_every_sort():
     assert any(len(each.transferred) > 1 for each in moved)
     assert any(len(each.unknown) > len(each.transferred) for each in moved)
     assert any(record.unit == "individual" for each in moved for record in each.record)
-
-
-@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
-@pytest.mark.parametrize("refused", [False, True])
-def test_spark(tmp_path, refused):
-    last = (None, OTHER) if refused else (None, ONE)
-    lifagu.write(people((ONE, ONE), (ONE, ONE), last, test_p1=[5.0]), tmp_path / "big")
-    assert_as_from_memory_or_refused(tmp_path, refused, on="spark=local[2]")
 
 
 # ---- by hand
@@ -165,8 +107,9 @@ def test_what_competes(tmp_path, name):
     lifagu.write(graph, tmp_path / "big")
     with pytest.raises(lifagu.ModelError, match=message):
         case(tmp_path / "big").ask("Epid")
-    named = case(tmp_path / "big", ways={"by": "individuals"})
-    assert 0 < named.ask("Epid")["true"] < 1
+    moved = lifagu.transfer(graph)
+    named = case(tmp_path / "big", ways=BY_INDIVIDUALS).lift()
+    assert (named.unknown, named.filled) == (len(moved.unknown), len(moved.transferred))
     with pytest.raises(lifagu.ModelError, match="cohorts works in memory only"):
         case(tmp_path / "big", ways={"by": "cohorts"}).ask("Epid")
 
@@ -174,27 +117,28 @@ def test_what_competes(tmp_path, name):
 # ---- where a folder does not fit
 
 
-def test_a_folder_that_does_not_fit(tmp_path, capsys):
-    """ "auto" tells the sizes; where it fits, cohorts answer."""
-    big = str(tmp_path / "big")
-    graph, _ = COMPETING["two tables"]
+def test_a_folder_that_does_not_fit(tmp_path, capsys, monkeypatch):
+    """Then "auto" tells the sizes; where it fits, cohorts answer."""
+    big, graph = str(tmp_path / "big"), COMPETING["two tables"][0]
     lifagu.write(graph, big)
-    sizes = "duckdb, which was chosen as 16 arguments need about 3.91 KiB, beyond the limit of "
-    with pytest.raises(lifagu.TooLargeError, match=f"{sizes}.*; give a larger memory_limit, or"):
-        lifagu.open(big, memory_limit=1000).ask("Epid")
-    with pytest.raises(lifagu.TooLargeError, match="which was chosen as 16 arguments need about"):
-        lifagu.open(big, memory_limit=1000).impute(out=tmp_path / "out")
-    status, _, err = run_cli(capsys, "query", big, "Epid", "--memory-limit", "1000")
+    assert run_cli(capsys, "query", big, "Epid")[0] == 0
+    for verb in ("ask", "impute"):
+        monkeypatch.setitem(where_to_work.BY_SQL, verb, 10**8)  # bytes for an argument
+    sizes = (
+        "duckdb, which was chosen as 16 arguments need about 1.49 GiB, beyond the limit of 1 GiB"
+    )
+    case = lifagu.open(big, memory_limit=2**30)
+    for ask in (lambda: case.ask("Epid"), lambda: case.impute(out=tmp_path / "out")):
+        with pytest.raises(lifagu.TooLargeError, match=f"{sizes}; give a larger memory_limit, or"):
+            ask()
+    assert not (tmp_path / "out").exists()
+    status, _, err = run_cli(capsys, "query", big, "Epid", "--memory-limit", "1G")
     note, error = err.splitlines()
     assert status == 4
     assert note.startswith("note: duckdb was chosen: 16 arguments need")
     assert error.startswith(f"error: {big}: 2 tables compete for the unknown factors treat.p2, ")
-    assert error.endswith("; raise --memory-limit, or name a rule such as --fill individuals")
+    rule = "name a rule such as --fill individuals"
+    assert error.endswith(f"{sizes}; raise --memory-limit, or {rule}")
     status, _, err = run_cli(capsys, "query", big, "Epid", "--on", "duckdb")
     assert status == 2
-    assert err.endswith(
-        "not on duckdb; where it fits in memory, take --on memory, or name a rule such as "
-        "--fill individuals\n"
-    )
-    assert run_cli(capsys, "query", big, "Epid")[0] == 0
-    assert not (tmp_path / "out").exists()
+    assert err.endswith(f"not on duckdb; where it fits in memory, take --on memory, or {rule}\n")
