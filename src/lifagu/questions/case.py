@@ -132,19 +132,21 @@ class Case(Statement, Shown):
         """The case whose holes stay: what depends on them has no answer then."""
         return replace(self, filling=None)
 
-    def at(self, on: str) -> Case:
+    def at(self, on: str, why: str = "") -> Case:
         """The case whose work is done elsewhere.
 
         Parameters
         ----------
         on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
             As in `lifagu.open`.
+        why : str
+            Why there, if that was chosen for somebody: `Choice.why`.
 
         Returns
         -------
         Case
         """
-        return replace(self, place=replace(self.place, on=on))
+        return replace(self, place=replace(self.place, on=on, why=why))
 
     # ---- what it is about
 
