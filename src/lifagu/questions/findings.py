@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from lifagu.likeness.tolerance_bound import Bound, Merging
 from lifagu.questions.transfer_summary import Left, Lent, summary
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.parfactor_graph import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.questions.restored_symmetry import RestoredSymmetry
 
 MOST_GROUPS = 40  # of each sort that are described
 MOST_MEMBERS = 8  # of each group that are named
@@ -152,6 +156,15 @@ class Lift(Frozen, Shown):
         from lifagu.symmetry.lifting import lift
 
         return lift(self.transfer)
+
+    @cached_property
+    def symmetry(self) -> RestoredSymmetry | None:
+        """How much more is alike as cohorts say which table is behind an estimate; else None."""
+        if not self.is_in_memory:
+            return None
+        from lifagu.questions.restored_symmetry import restored_symmetry
+
+        return restored_symmetry(self.transfer, self.evidence, self.groups.colouring)
 
     @property
     def merging(self) -> Merging | None:
