@@ -284,7 +284,7 @@ def validate(options: Options) -> None:
             folds=options.folds,
             only=options.only,
             fill=options.fill,
-            unknown=options.unknown,
+            unknown=options.ways,
             engine=options.engine,
         )
         if options.cells:

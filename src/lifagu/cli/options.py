@@ -133,9 +133,13 @@ def unknown(parser: Parser, choices: Sequence[str], several: bool = False) -> No
         "(posterior; default with auto and cohorts), with the winning tables (one; default with "
         "other rules), their mean, the mixture over all competing tables, or bounds over them"
     )
-    text = f"{text}; several are compared" if several else text
-    many = {"nargs": "+"} if several else {}
-    parser.add_argument("--unknown", choices=choices, default="", help=text, **many)
+    if several:
+        text = f"{text}; several are compared"
+        parser.add_argument(
+            "--unknown", dest="ways", nargs="+", choices=choices, default=[], help=text
+        )
+    else:
+        parser.add_argument("--unknown", choices=choices, default="", help=text)
 
 
 def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None:

@@ -91,7 +91,7 @@ def places_of_individuals(graph: FactorGraph, wanted: Ints) -> PlacesOfIndividua
     owners, declared = _owners(graph)
     aligned = aligned_tables(graph, scaled_tables(graph.tables), keys)
     count = int(owners.max(initial=-1)) + 1
-    places, left = [], [np.zeros(0, dtype=np.int64)]
+    supports, places, left = graph.support, [], [np.zeros(0, dtype=np.int64)]
     beside = company(graph) if declared else np.zeros(len(owners), dtype=np.int64)
     alike = members(factor_signatures(graph.offsets, keys))
     for factors in (some for each in alike for some in by_company(each, beside, aligned)):
@@ -99,7 +99,8 @@ def places_of_individuals(graph: FactorGraph, wanted: Ints) -> PlacesOfIndividua
         known = factors[graph.factor_table[factors] >= 0]
         holes = factors[is_hole[factors]]
         if len(known):
-            steady = is_steady(owners[known], aligned[known], owners[holes])
+            estimated = supports is not None and bool(supports.estimated[known].any())
+            steady = is_steady(owners[known], aligned[known], estimated, owners[holes])
             again = np.diff(owners[known], prepend=-1) == 0 if steady else known < 0
             one, row = known[~again], (np.cumsum(~again) - 1)[again]
             reader = PlaceReader(graph, keys, aligned, one, Owners(owners[one], count))
