@@ -8,12 +8,19 @@ import pytest
 
 import lifagu
 from lifagu.experiments.holes import run_holes
-from lifagu.experiments.holes.goals import beside_oracle, confidence_goal, coverage_goal, ratio_goal
+from lifagu.experiments.holes.goals import (
+    beside_oracle,
+    confidence_goal,
+    coverage_goal,
+    no_worse_goal,
+    ratio_goal,
+)
 from lifagu.experiments.holes.noisy.fillings import (
     NOISY_METHODS,
     beside_known,
     filled,
     pooled,
+    settles,
     tables_in,
     uniform,
 )
@@ -181,6 +188,38 @@ def test_the_oracle_is_bayes_rule(name):
         assert joint[person, 0] == pytest.approx(whole, rel=1e-6)
 
 
+@pytest.mark.parametrize("name", ["records-5", "shared"])
+def test_what_was_observed_tells_the_oracle_who_is_who(name):
+    subject = drawn(name, 4)
+    observed = subject.observed(0.5)
+    found, epidemic = marginals(CountsOracle(subject).joint(), subject.values, observed)
+    combinations = [brute_force(subject, person) for person in range(len(subject.known))]
+    total = np.zeros(len(epidemic))
+    likelihoods, fitting = [], []
+    for person, weights in enumerate(combinations):
+        seen = np.ones(tuple(SIZES.values()))
+        for place in np.flatnonzero(observed[person]):
+            hit = np.arange(seen.shape[place]) == subject.values[person, place]
+            seen = seen * hit.reshape(-1, *[1] * (6 - place))
+        whole = np.zeros((len(epidemic), *SIZES.values()))
+        for (_, atoms), weight in weights.items():
+            own = [subject.source.atoms[place][atom] for place, atom in enumerate(atoms)]
+            age, travel, sick, *others = own
+            sick = sick.reshape(2, -1, 2)
+            whole += weight * np.einsum(
+                "a,at,tes,sx,sy,sz,sw->eatsxyzw", age[0], travel, sick, *others
+            )
+        fitting.append(whole * seen)
+        likelihoods.append(fitting[-1].reshape(len(epidemic), -1).sum(axis=1))
+    total = np.prod(likelihoods, axis=0) * (1 / len(epidemic))
+    assert epidemic == pytest.approx(total / total.sum(), rel=1e-6)
+    for person, place in np.argwhere(~observed):
+        others = tuple(1 + axis for axis in range(7) if axis != place)
+        by_epidemic = fitting[person].sum(axis=others) / likelihoods[person][:, None]
+        expected = epidemic @ by_epidemic
+        assert found[person, place, : len(expected)] == pytest.approx(expected, rel=1e-6)
+
+
 def test_the_oracles_draws_average_to_its_tables_and_cover_the_truth():
     subject = drawn("varied-20", 300)
     oracle, rng = CountsOracle(subject), np.random.default_rng(1)
@@ -234,6 +273,23 @@ def test_cohorts_keep_known_tables_where_they_are_told_to():
     for one, other in zip(beside_known(subject, mean), expected, strict=True):
         np.testing.assert_allclose(normalised(one), normalised(other))
     assert not np.allclose(normalised(mean[1]), normalised(expected[1]))
+
+
+@pytest.mark.parametrize("name", ["records-20", "shared", "no-individuals", "no-kinds"])
+def test_the_default_is_cohorts_where_no_two_estimates_agree(name):
+    subject = drawn(name)
+    default, cohorts = (filled(subject, NOISY_METHODS[each]) for each in ("auto", "cohorts"))
+    assert not settles(default)
+    assert default.averaged() == cohorts.averaged()
+    assert default.graph == cohorts.graph
+
+
+def test_the_default_settles_what_is_exact_and_agrees():
+    builder = lifagu.FactorGraph.build()
+    for number in range(4):
+        builder.variable(f"A.{number}", kind="A", individual=(f"p{number}",))
+        builder.factor(f"f.{number}", [f"A.{number}"], [1, 2] if number else None)
+    assert settles(lifagu.transfer(builder.graph(), by="auto"))
 
 
 # ---- measures
@@ -321,6 +377,11 @@ def test_goals_say_what_was_reached():
     assert coverage_goal([("a", 100, 0.95)]).startswith("not reached")
     assert coverage_goal([("a", 100, 0.95)], enough=False).startswith("reached")
     assert coverage_goal([("a", 100, 0.8)], enough=False).startswith("not reached")
+    other = {"a": 0.1, "b": 0.1}
+    assert no_worse_goal({"a": 0.09, "b": 0.101}, other) == "reached: geometric mean 0.953"
+    found = no_worse_goal({"a": 0.05, "b": 0.103}, other)
+    assert found == "not reached: geometric mean 0.718, b 1.03"
+    assert no_worse_goal({"a": 0.101, "b": 0.101}, other).startswith("not reached")
     bins = [{"confidence": 0.5, "right": 0.4, "factors": 100, "error": 0.05}]
     assert confidence_goal(bins) == "reached: in all of 1 bins"
     bins[0]["right"] = 0.36
@@ -346,6 +407,12 @@ def test_a_small_campaign_leaves_tables_figure_and_page(tmp_path):
     assert float(pool["ratio_tables"]) == pytest.approx(
         float(pool["kl_tables"]) / float(oracle["kl_tables"])
     )
+    own, mean = (lines["records-5", "auto", "posterior"], lines["records-5", "cohorts", "mean"])
+    assert own["kl_tables"] == mean["kl_tables"]
+    assert float(own["kl_marginals_70"]) != float(mean["kl_marginals_70"])
+    with (tmp_path / "noisy_calibration.csv").open() as file:
+        stated = {row["method"] for row in csv.DictReader(file)}
+    assert {"cohorts", "cohorts posterior", "auto posterior", "oracle"} <= stated
     page = (tmp_path / "report.md").read_text()
     assert all(finding.statement in page for finding in results.findings)
     again = run_holes(tmp_path, **settings, seeds=1, resume=True)

@@ -112,6 +112,8 @@ def run(options: Options, case: Case, planned: Planned[_Found], progress: Progre
         note(f"note: {merging}", options.quiet)
     if options.explain:
         note(str(planned))
+        if case.filled_by:
+            note(case.filled_by)
     result = planned.run(progress)
     progress.close()
     return result

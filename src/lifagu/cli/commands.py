@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import lifagu
@@ -23,7 +24,7 @@ from lifagu.cli.results import (
 )
 
 if TYPE_CHECKING:
-    from lifagu import Case
+    from lifagu import Case, Transfer
     from lifagu.inference.prepared import Result
     from lifagu.questions.findings import Lift
 
@@ -70,7 +71,7 @@ def info(options: Options) -> None:
         facts = case.describe()
         fillings: list[tuple[float, int]] = []
         if facts["unknown_factors"]:
-            fillings = case.transfer.filled_by_theta()
+            fillings = _by_theta(case).filled_by_theta()
             after = lifagu.describe(case.transfer.graph)
             facts["filled_by_theta"] = [
                 {"theta": theta, "filled": count} for theta, count in fillings
@@ -87,7 +88,7 @@ def info(options: Options) -> None:
     ]
     say(table(rows, indent=""))
     if fillings:
-        say("\nhow many unknown factors a threshold would fill:")
+        say("\nhow many unknown factors --theta would fill:")
         counts = [(f"{theta:.4g}", str(count)) for theta, count in fillings]
         say(table([("theta", "filled"), *counts]))
     if facts["example_query"]:
@@ -96,6 +97,14 @@ def info(options: Options) -> None:
         added = "".join(f" --add {shlex.quote(f'{new}={like}')}" for new, like in options.add)
         example = shlex.join([options.model, facts["example_query"]])
         say(f"\nask, for instance: lifagu query {example}{added}")
+
+
+def _by_theta(case: Case) -> Transfer:
+    """The transfer whose threshold can be chosen: the default has none, its neighbour does."""
+    filling = case.filling
+    if filling is None or filling.by != "auto":
+        return case.transfer
+    return case.fill(replace(filling, by="individuals", unknown="one")).transfer
 
 
 def lift(options: Options) -> None:
@@ -130,6 +139,8 @@ def _show_rounds(case: Case, found: Lift) -> None:
 def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
         say(f"{transfers_table(found, options.explain)}\n")
+        if options.explain:
+            _show_told(found)
     if found.transfer.stand_in:
         say(f"{found.transfer.stand_in}\n")
     if found.merging:
@@ -141,6 +152,13 @@ def _show_lift(options: Options, found: Lift) -> None:
         say(f"\n{found.model}")
     elif not options.out:
         say("\nwho is in which group is written with --out FOLDER")
+
+
+def _show_told(found: Lift) -> None:
+    from lifagu.cli.explained import most_told
+
+    if told := most_told(found):
+        say(f"{told}\n")
 
 
 def query(options: Options) -> None:
@@ -157,7 +175,7 @@ def query(options: Options) -> None:
         say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
         return
     for answer in result.answers:
-        say(answer_table(answer, case.evidence))
+        say(answer_table(answer, case.evidence, case.way))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
 
@@ -169,7 +187,7 @@ def _explain(case: Case, result: Result) -> None:
         from lifagu.cli.explained import weakest_explained
 
         asked = [name for answer in result.answers for name in answer.variables]
-        if told := weakest_explained(case.transfer, asked, factors):
+        if told := weakest_explained(case, asked, factors):
             note(told)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.inputs import number
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.agreement import agreed_offers
@@ -64,7 +65,8 @@ def transfer(
     >>> moved.record[0].donor, moved.graph.factor("f2").table.tolist()
     ('f1', [[1.0, 2.0], [3.0, 4.0]])
     """
-    return fill(graph, Filling.of({"theta": theta, **settings}), evidence)
+    given = {"theta": number("theta", theta), **settings}
+    return fill(graph, Filling.of(given), evidence)
 
 
 def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) -> Transfer:

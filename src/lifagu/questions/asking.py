@@ -84,7 +84,7 @@ def subject(
         return graph, seen
     moved = in_memory.transferred(case)
     lifts = classes and isinstance(model, ParfactorGraph) and engine in LIFTED_ENGINES
-    if lifts and filling.unknown == "one" and moved.equality == "exactly":
+    if lifts and moved.way == "one" and moved.equality == "exactly":
         return in_memory.lifted(case), dict(seen)
     return moved, seen
 
@@ -139,7 +139,7 @@ def merging(case: Statement, engine: str) -> Merging | None:
     model, evidence = subject(case, engine)
     if isinstance(model, FactorGraph | ParfactorGraph) or model.equality == "exactly":
         return None
-    bounded = filling.unknown == "one" and engine != "bp"
+    bounded = model.way == "one" and engine != "bp"
     return Merging(model.equality, model.bound(evidence) if bounded else None)
 
 

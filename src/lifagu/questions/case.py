@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lifagu.likeness.tolerance_bound import Merging
     from lifagu.questions.doubts import Doubt
     from lifagu.questions.findings import Groups, Imputed, Lift
+    from lifagu.questions.told_table import ToldTable
     from lifagu.questions.validating.result import Validation
 
 Question = str | Sequence[str]
@@ -200,6 +201,34 @@ class Case(Statement, Shown):
         from lifagu.questions.doubts import doubts
 
         return doubts(self.transfer)
+
+    @property
+    def filled_by(self) -> str:
+        """Which way holes were filled, in words; empty where a single rule was named."""
+        if self.filling is None or self.is_whole or self.place.on not in HERE:
+            return ""
+        from lifagu.filling.filled_by import filled_by
+
+        return filled_by(self.transfer)
+
+    def told(self, factor: str) -> ToldTable | None:
+        """What observations say about the table of an unknown factor, and which of them told most.
+
+        Parameters
+        ----------
+        factor : str
+            The name of an unknown factor.
+
+        Returns
+        -------
+        ToldTable or None
+            The likeliest cohort of its owner and the likeliest table, before anything was observed
+            and after; `str` says it in words. None where it is not cohorts that fill it, answers do
+            not sum over its tables, or what was observed is impossible.
+        """
+        from lifagu.questions.told_by_evidence import told_table
+
+        return told_table(self.transfer, factor, in_memory.bound(self))
 
     @property
     def completed(self) -> FactorGraph | ParfactorGraph:

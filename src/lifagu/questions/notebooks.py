@@ -146,6 +146,7 @@ def _(value: Answer) -> str:
             ", …" if len(value.rests_on) > MOST_MEMBERS else ""
         )
         many = counted(len(value.rests_on), "transferred table")
+        many += f" ({value.by_cohorts} by cohorts)" if value.by_cohorts else ""
         remarks.insert(0, f"rests on {many}, weakest share {value.weakest_share:.3g}: {names}")
     return _table(header, rows, value.log_probabilities.size) + "".join(
         f"<p>{_safe(each)}</p>" for each in remarks

@@ -62,7 +62,7 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
     if where.on != "memory":
         return _lift_by_sql(case, where.on, out)
     moved, seen = in_memory.transferred(case), in_memory.bound(case)
-    found = Lift(moved, _ones(moved), case.way, groups(case), moved.original.evidence(seen))
+    found = Lift(moved, _ones(moved), moved.way, groups(case), moved.original.evidence(seen))
     if out is not None:
         case.place.progress.stage("lifting")
         lifted = found.model
@@ -111,8 +111,8 @@ def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imp
         asked = asked_numbers(moved.original, queries)
     case.place.progress.stage("answering")
     settings = {"engine": engine, "memory_limit": case.place.memory_limit}
-    marginals = request(moved, asked, seen, case.way, settings, case.place.progress)
-    return Imputed(moved, _ones(moved), case.way, alike, seen, marginals, offered)
+    marginals = request(moved, asked, seen, moved.way, settings, case.place.progress)
+    return Imputed(moved, _ones(moved), moved.way, alike, seen, marginals, offered)
 
 
 def _ones(moved: Transfer) -> Any:

@@ -106,7 +106,11 @@ def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def explain(bench: Workbench, request: Request) -> dict[str, Any]:
     """Who agrees on the table of an unknown factor, who is nearest, and what would settle it."""
-    return bench.case(request).transfer.explain(request.what).as_dict()
+    case = bench.case(request)
+    found, told = case.transfer.explain(request.what).as_dict(), case.told(request.what)
+    if told is None:
+        return found
+    return found | {"told": told.as_dict(), "text": f"{found['text']}\n{told}"}
 
 
 def _loans(moved: Transfer) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ class CompletedMarginals:
 
     def __init__(self, hospital: DrawnHospital) -> None:
         self._hospital = hospital
-        self._names = [variable.name for variable in hospital.draft.variables]
+        self.names = [variable.name for variable in hospital.draft.variables]
         self._computed: dict[bytes, Floats] = {}
 
     @cached_property
@@ -35,13 +35,13 @@ class CompletedMarginals:
     @cached_property
     def unobserved(self) -> NDArray[np.bool_]:
         """Which variables are not observed."""
-        return np.array([name not in self._hospital.evidence for name in self._names])
+        return np.array([name not in self._hospital.evidence for name in self.names])
 
     @cached_property
     def near(self) -> NDArray[np.bool_]:
         """Which of the unobserved belong to individuals with holes; and Epid."""
         touched = {"Epid", *(str(each.individual) for each in self._hospital.unknown.values())}
-        near = np.array([name.rpartition(".")[2] in touched for name in self._names])
+        near = np.array([name.rpartition(".")[2] in touched for name in self.names])
         return near & self.unobserved
 
     def under(self, filling: FilledTables) -> Floats:
@@ -57,7 +57,7 @@ class CompletedMarginals:
     def exactly(self, moved: lifagu.Transfer, unknown: Unknown) -> tuple[Floats, Floats, Floats]:
         """The answers over all completions, and lower and upper ends where they are asked for."""
         evidence = self._hospital.evidence
-        found = lifagu.queries(moved, self._names, evidence=evidence, unknown=unknown)
+        found = lifagu.queries(moved, self.names, evidence=evidence, unknown=unknown)
         answer = [each.probabilities for each in found]
         lower = [each.probabilities if each.lower is None else each.lower for each in found]
         upper = [each.probabilities if each.upper is None else each.upper for each in found]
@@ -65,7 +65,7 @@ class CompletedMarginals:
 
     def _of_graph(self, graph: lifagu.FactorGraph) -> Floats:
         found = lifagu.marginals(graph, evidence=self._hospital.evidence, engine="ground")
-        return padded([np.array(list(found[name].values())) for name in self._names])
+        return padded([np.array(list(found[name].values())) for name in self.names])
 
 
 def padded(rows: Sequence[Floats]) -> Floats:

@@ -13,12 +13,14 @@ SHOWN = (  # what the left panel shows, with marker
     (("all-ones", "one"), "x"),
     (("published", "one"), "v"),
     (("kinds", "one"), "o"),
-    (("kinds", "mixture"), "s"),
     (("steps-6", "one"), "^"),
     (("profiles", "one"), "<"),
     (("cohorts", "mean"), "D"),
+    (("auto", "posterior"), "s"),
     (("oracle", "mixture"), "*"),
 )
+# stated much as another method states it, or before evidence
+LEFT_OUT = ("structure", "steps-4", "cohorts posterior", "auto")
 
 
 def draw_figure(path: Path, lines: Sequence[Line], calibration: Sequence[Line]) -> list[Path]:
@@ -49,7 +51,9 @@ def draw_figure(path: Path, lines: Sequence[Line], calibration: Sequence[Line]) 
 def calibration_panel(axes: Any, calibration: Sequence[Line]) -> None:
     """Draw how often tables were right against the confidence stated."""
     axes.plot([0, 1], [0, 1], ":", color="grey")
-    methods = dict.fromkeys(line["method"] for line in calibration)
+    methods = dict.fromkeys(
+        line["method"] for line in calibration if line["method"] not in LEFT_OUT
+    )
     for colour, method in zip(COLOURS, methods, strict=False):
         own = [line for line in calibration if line["method"] == method]
         stated, right = ([line[name] for line in own] for name in ("confidence", "right"))

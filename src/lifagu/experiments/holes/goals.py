@@ -13,6 +13,7 @@ NEGLIGIBLE = 1e-4  # divergences below it have no ratio worth looking at; differ
 EXACT_MEAN, EXACT_WORST = 1.06, 1.2
 NOISY_MEAN = 1.15
 CONTROL = 1.01
+AS_GOOD = 1.02  # a divergence over another one that is as good
 ENOUGH_RECORDS = 20
 OFF = 0.03  # stated confidence may be off by this and two standard errors
 COVERED = (0.87, 0.93)
@@ -75,6 +76,16 @@ def ratio_goal(found: BesideOracle, mean: float, worst: float | None = None) -> 
     middle, largest, difference = found.shown()
     text = f"{verdict(small)}: geometric mean {middle}, worst {largest}"
     return text + (f", largest difference {difference}" if found.differences else "")
+
+
+def no_worse_goal(own: Mapping[str, float], other: Mapping[str, float]) -> str:
+    """Whether divergences are as small as others in every scenario, and smaller on the whole."""
+    found = beside_oracle(own, other)
+    worse = {name: ratio for name, ratio in found.ratios.items() if ratio > AS_GOOD}
+    reached = not worse and (found.geometric_mean or 0.0) <= 1.0
+    reached &= (found.largest_difference or 0.0) < NEGLIGIBLE
+    where = "".join(f", {name} {number(ratio, 3)}" for name, ratio in worse.items())
+    return f"{verdict(reached)}: geometric mean {number(found.geometric_mean, 3)}{where}"
 
 
 def confidence_goal(bins: Iterable[Line]) -> str:

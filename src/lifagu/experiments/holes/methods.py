@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lifagu
+from lifagu.basics.choices import Unknown
 from lifagu.experiments.drafts import FilledTables, Floats
 from lifagu.experiments.holes.hospital import DrawnHospital, FactorOrigin
 
@@ -15,13 +16,15 @@ from lifagu.experiments.holes.hospital import DrawnHospital, FactorOrigin
 class Method(NamedTuple):
     """How `lifagu.transfer` is called; individuals: whether the graph declares them.
 
-    draws: it has a posterior for each individual, and draws completions from it.
+    draws: it has a posterior for each individual, and draws completions from it. answers: the ways
+    to answer that are measured.
     """
 
     summary: str
     settings: dict[str, Any]
     individuals: bool = True
     draws: bool = False
+    answers: tuple[Unknown, ...] = ("one", "mean", "mixture", "bounds")
 
 
 METHODS: dict[str, Method] = {
@@ -41,6 +44,12 @@ METHODS: dict[str, Method] = {
         "hidden cohorts of individuals, with a probability for each table",
         {"by": "cohorts"},
         draws=True,
+        answers=("one", "mean", "mixture", "bounds", "posterior"),
+    ),
+    "auto": Method(
+        "the default: LIFAGU where all candidates agree, else cohorts",
+        {"by": "auto"},
+        answers=("one", "posterior"),
     ),
 }
 

@@ -20,6 +20,7 @@ from lifagu.experiments.holes.completions import (
     drawn,
     drawn_graph,
     own_tables,
+    padded,
 )
 from lifagu.experiments.holes.hospital import DrawnHospital, hospital
 from lifagu.experiments.holes.methods import (
@@ -33,6 +34,7 @@ from lifagu.experiments.holes.methods import (
 from lifagu.experiments.holes.mixture import HospitalMixture
 from lifagu.experiments.holes.oracle import Oracle, OwnCompletions
 from lifagu.experiments.holes.scenarios import SCENARIOS
+from lifagu.experiments.holes.summed_out import SummedOut
 
 COLUMNS = (
     *("method", "answers", "left", "right", "right_identifiable"),
@@ -60,7 +62,7 @@ def run(settings: Settings, cell: Cell) -> Outcome:
         "observed": len(drawn_hospital.evidence),
         "unknown": len(drawn_hospital.hidden),
         "identifiable": int(bench.identifiable.sum()),
-        "bins": {row["method"]: bins for row in rows if (bins := row.pop("bins", None))},
+        "bins": scores.taken_bins(rows),
     }
     return Outcome(cell, facts, rows)
 
@@ -96,11 +98,29 @@ class Bench:
         best = own_tables(moved.graph, self._hospital)
         left = len(moved.unknown) - len(moved.transferred)
         stated = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
-        calibration = scores.calibration(stated, scores.right(self._hospital, best))
-        yield self._single(name, best) | calibration | {"left": left}
-        yield self._single(name, own_tables(moved.averaged(), self._hospital), answers="mean") | {
-            "left": left
-        }
+        was_right = scores.right(self._hospital, best)
+        yield self._single(name, best) | scores.calibration(stated, was_right) | {"left": left}
+        if "mean" in method.answers:
+            mean = own_tables(moved.averaged(), self._hospital)
+            yield self._single(name, mean, answers="mean") | {"left": left}
+        if "mixture" in method.answers:
+            yield from self._competing(name, method, moved, best, left, rng)
+        if "posterior" in method.answers:
+            summed = SummedOut(moved, self._hospital.evidence)
+            found = self._divergences(padded(summed.marginals(self._marginals.names)))
+            calibration = scores.calibration(summed.stated(), was_right)
+            yield self._row(name, "posterior", found, calibration, left=left)
+
+    def _competing(
+        self,
+        name: str,
+        method: Method,
+        moved: lifagu.Transfer,
+        best: FilledTables,
+        left: int,
+        rng: np.random.Generator,
+    ) -> Iterator[Line]:
+        """Mixture and bounds."""
         several = self._from_posterior if method.draws else self._several
         mixture, lower, upper, considered = several(moved, best, rng)
         counts = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.experiments.campaign import Line
 from lifagu.experiments.divergence import divergence
 from lifagu.experiments.drafts import FilledTables, Floats
 from lifagu.experiments.holes.hospital import DrawnHospital
@@ -68,6 +70,20 @@ def calibration(confidence: Floats, was_right: NDArray[np.bool_]) -> dict[str, A
         "miscalibration": miscalibration(counts, sums, hits),
         "bins": [counts.tolist(), sums.tolist(), hits.tolist()],
     }
+
+
+def taken_bins(rows: Sequence[Line]) -> dict[str, list[list[float]]]:
+    """The bins of all rows that have some, taken out of them, by what stated the confidence."""
+    found = {}
+    for row in rows:
+        if bins := row.pop("bins", None):
+            found[stating(row["method"], row["answers"])] = bins
+    return found
+
+
+def stating(method: str, answers: str) -> str:
+    """What states a confidence: a method before evidence, or its posterior after it."""
+    return f"{method} posterior" if answers == "posterior" else method
 
 
 def miscalibration(counts: Floats, sums: Floats, hits: Floats) -> float | None:

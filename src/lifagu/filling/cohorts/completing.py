@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ from lifagu.filling.cohorts.offering import likeliest_behind, most_probable
 from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
 from lifagu.filling.cohorts.reasons import CohortReasons
 from lifagu.filling.completions import OpenClass
-from lifagu.filling.donors import best
+from lifagu.filling.donors import TRANSFERRED, best
 from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import FactorGraph
@@ -36,6 +36,25 @@ class CohortTransfer(Transfer):
 
     posterior: CohortPosterior
 
+    @property
+    def way(self) -> str:
+        """How competing tables are used in answers, as in `Filling.unknown`."""
+        return self.filling.unknown
+
+    def way_of(self, unit: str) -> str:
+        """The same for holes of which this was compared: where all agree, they have one table.
+
+        Parameters
+        ----------
+        unit : {"factor", "individual", "cohort"}
+            As in records.
+
+        Returns
+        -------
+        str
+        """
+        return self.way if unit == "cohort" else "one"
+
     def draft(self) -> Draft:
         """A graph in the making, in which holes whose candidates all agree have their table."""
         draft = Draft(self.original, self.posterior.places.keys)
@@ -51,6 +70,14 @@ class CohortTransfer(Transfer):
         return tuple(
             np.flatnonzero(np.isin(holes.place.holes, self.transferred))
             for holes in self.posterior.holes
+        )
+
+    @cached_property
+    def apart(self) -> tuple[Ints, ...]:
+        """Of these the ones whose tables are apart, each hidden by itself in the joint model."""
+        places = self.posterior.places.places
+        return tuple(
+            place.apart(filled)[0] for place, filled in zip(places, self.filled, strict=True)
         )
 
     @cached_property
@@ -175,7 +202,7 @@ class CohortTransfer(Transfer):
     @cached_property
     def joint(self) -> JointModel:
         """The joint model of cohorts, tables and variables."""
-        return joint_model(self)
+        return joint_model(self.posterior, self.draft(), self.filled, self.cleaned)
 
     # ---- what competes
 
@@ -188,6 +215,11 @@ class CohortTransfer(Transfer):
             holes.append(each.place.holes[filled])
         owner, hole = np.concatenate(owners), np.concatenate(holes)
         return list(self._open(owner, hole))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some hole may take one of several tables, or takes an estimate."""
+        return bool((self.shares[self.statuses == TRANSFERRED] < 1).any())
 
     def _open(self, owner: Ints, hole: Ints) -> Iterator[OpenClass]:
         if not len(owner):
@@ -210,6 +242,6 @@ class CohortTransfer(Transfer):
 
     def _record(self, number: int) -> Record:
         record = super()._record(number)
-        if self._places[0][number] < len(self.offers) - 1:
-            return replace(record, way="one")
+        if record.unit != "cohort":
+            return record
         return self.reasons.added(record, int(self.original.unknown[number]))

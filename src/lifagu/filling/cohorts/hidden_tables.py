@@ -126,7 +126,9 @@ class HiddenTables:
         if self._exact or not self._holes.place.steady:
             return self.choices
         firsts = offsets_of(np.array([len(here.atoms) for here in self._found]))
-        origin = [first + each.origin for first, each in zip(firsts[:-1], self._varied, strict=True)]
+        origin = [
+            first + each.origin for first, each in zip(firsts[:-1], self._varied, strict=True)
+        ]
         numbers = np.concatenate((*origin, firsts[-1:]))
         return replace(self.choices, choices=numbers[self.choices.choices])
 

@@ -11,25 +11,25 @@ cohort it is in.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, offsets_of
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.names import JoinedNames, Names, NumberedNames
+from lifagu.filling.cohorts.draft import Draft
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices, hidden_cohorts
+from lifagu.filling.cohorts.hidden_names import HiddenNames
 from lifagu.filling.cohorts.hidden_tables import HiddenTables
+from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.graph.assembly import scopes_of, taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import Ranges
 from lifagu.graph.tables import GivenTables, intern_tables
-
-if TYPE_CHECKING:
-    from lifagu.filling.cohorts.completing import CohortTransfer
 
 _Made = TypeVar("_Made")
 
@@ -114,9 +114,15 @@ class JointModel(Frozen):
         return {}
 
 
-def joint_model(moved: CohortTransfer) -> JointModel:
-    """The joint model of what cohorts leave open in a graph."""
-    return _Making(moved).joint()
+def joint_model(
+    posterior: CohortPosterior, draft: Draft, filled: Sequence[Ints], cleaned: Sequence[Ints]
+) -> JointModel:
+    """The joint model of what cohorts leave open in a graph.
+
+    draft: the graph with all tables that are no longer open. filled, cleaned: for each place the
+    holes that get a table and the known factors that are cleaned, by their numbers there.
+    """
+    return _Making(posterior, draft, filled, cleaned).joint()
 
 
 class _Making:
@@ -126,26 +132,33 @@ class _Making:
     factor has as its first argument.
     """
 
-    def __init__(self, moved: CohortTransfer) -> None:
-        self._moved, self._posterior, self._draft = moved, moved.posterior, moved.draft()
-        places = moved.posterior.places
+    def __init__(
+        self,
+        posterior: CohortPosterior,
+        draft: Draft,
+        filled: Sequence[Ints],
+        cleaned: Sequence[Ints],
+    ) -> None:
+        self._posterior, self._draft = posterior, draft
+        self._filled, self._cleaned = filled, cleaned
+        places = posterior.places
         many = np.zeros(places.count, dtype=np.int64)
-        for place, filled, known in zip(places.places, moved.filled, moved.cleaned, strict=True):
-            apart, _ = place.apart(filled)
+        for place, holes, known in zip(places.places, filled, cleaned, strict=True):
+            apart, _ = place.apart(holes)
             many += np.bincount(place.owner_of_hole[apart], minlength=len(many))
             many += np.bincount(place.shown.evidence.owners.of[known], minlength=len(many))
         self._cohorts = hidden_cohorts(self._posterior, np.flatnonzero(many > 1))
         self._place = np.full(places.count, -1, dtype=np.int64)  # among those with a hidden cohort
         self._place[self._cohorts.who] = np.arange(len(self._cohorts))
-        self._opened = np.full(len(moved.original.factor_names), -1, dtype=np.int64)
+        self._opened = np.full(len(draft.numbers), -1, dtype=np.int64)
         self._hidden = [self._cohorts]
         self._between: list[tuple[Ints, Ints, Ints]] = []  # cohorts, hidden tables, table numbers
 
     def joint(self) -> JointModel:
         """The finished model."""
         for number in range(len(self._posterior.places.places)):
-            self._fill(number, self._moved.filled[number])
-            self._clean(number, self._moved.cleaned[number])
+            self._fill(number, self._filled[number])
+            self._clean(number, self._cleaned[number])
         tables = HiddenChoices.joined(self._hidden[1:])
         owner = self._posterior.places.owners
         with_cohort = self._place[owner[tables.who]] >= 0
@@ -200,7 +213,8 @@ class _Making:
 
     def _graph(self, prior: Floats) -> FactorGraph:
         """The graph with its further variables and factors."""
-        graph, draft = self._moved.original, self._draft
+        draft = self._draft
+        graph = draft.original
         count, sizes = len(graph.variable_names), np.concatenate([h.sizes for h in self._hidden])
         single = draft.add_flat(prior, sizes) + np.arange(len(sizes))
         opened = self._opened >= 0
@@ -215,6 +229,7 @@ class _Making:
             np.concatenate((whole, count + np.arange(len(sizes)), count + between[:2].T.ravel())),
             draft.given(),
             np.concatenate((draft.numbers, single, between[2])),
+            HiddenNames.of(graph, self._posterior.places, self._hidden),
         )
 
 
@@ -225,6 +240,7 @@ def _enlarged(
     arguments: Ints,
     given: GivenTables,
     numbers: Ints,
+    names: Names,
 ) -> FactorGraph:
     """A graph with further variables of these sizes, and other factors with these tables."""
     few, of_size = np.unique(sizes, return_inverse=True)
@@ -238,7 +254,7 @@ def _enlarged(
     return replace(
         graph,
         ranges=ranges,
-        variable_names=_more_names(graph.variable_names, len(sizes)),
+        variable_names=JoinedNames(graph.variable_names, names),
         variable_declared=frozen(declared),
         variable_kind=frozen(np.concatenate((graph.variable_kind, np.full(len(sizes), -1)))),
         individual_offsets=frozen(np.concatenate((graph.individual_offsets, individuals))),

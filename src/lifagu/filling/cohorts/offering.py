@@ -105,6 +105,7 @@ def offers_by_cohorts(posterior: CohortPosterior) -> Offers:
         np.arange(len(donors)),
         donors,
         posterior.places.keys,
+        unit="cohort",
         weights=np.concatenate([np.zeros(0), *(each.weights for each in parts)]),
     )
 
@@ -129,7 +130,7 @@ def _offered(posterior: CohortPosterior, number: int, holes: HolesOfPlace) -> _O
     weights = np.vstack([each for _, each in best])
     kept = weights >= LIKELY
     kept[:, 0] = True
-    support, donors = _having(posterior, number)
+    support, donors = holders(posterior, number)
     cohort = posterior.belonging[0][holes.kinds].argmax(axis=1)
     nearest = donors[order, cohort[:, None]]
     if not isinstance(holes.place.shown.evidence, TableTokens) or len(holes.place.shown.donors) > 1:
@@ -154,7 +155,7 @@ def _likeliest(chances: Floats) -> tuple[Ints, Floats]:
     return order, np.take_along_axis(chances, order, axis=1)
 
 
-def _having(posterior: CohortPosterior, number: int) -> tuple[Ints, Ints]:
+def holders(posterior: CohortPosterior, number: int) -> tuple[Ints, Ints]:
     """How many known factors have each table (T,), and who of each cohort has it most surely.
 
     The second is (T, K), for the sort of cohorts that counts most; where nobody of a cohort has a

@@ -17,6 +17,7 @@ SHOWN = (  # ways to fill and answer, with marker
     (("individuals", "one"), "v"),
     (("profiles", "mean"), "<"),
     (("cohorts", "mean"), "D"),
+    (("auto", "posterior"), "s"),
     (("oracle", "mixture"), "*"),
 )
 PANELS = {"kl_tables": "filled tables", "kl_marginals": "single marginals"}

@@ -21,6 +21,7 @@ from lifagu.experiments.holes.noisy.population import (
     graph_with_holes,
     normalised,
 )
+from lifagu.filling.cohorts.completing import CohortTransfer
 
 TOLERANCES = (0.1, 0.2, 0.4, 0.8)
 
@@ -28,9 +29,9 @@ TOLERANCES = (0.1, 0.2, 0.4, 0.8)
 class NoisyMethod(NamedTuple):
     """How `lifagu.transfer` is called, and how its tables are used.
 
-    answers: with one table in each hole, or with the mean of competing ones. tolerances: the best
-    of these is taken, as only the truth can tell; none: tables stay. draws: it can draw tables,
-    which gives intervals, and answers averaged over them.
+    answers: with one table in each hole, with the mean of competing ones, or with cohorts and
+    tables summed out. tolerances: the best of these is taken, as only the truth can tell; none:
+    tables stay. draws: it can draw tables, which gives intervals, and answers averaged over them.
     """
 
     summary: str
@@ -53,8 +54,11 @@ NOISY_METHODS: dict[str, NoisyMethod] = {
     "cohorts": NoisyMethod(
         "hidden cohorts; known tables are cleaned, too",
         {"by": "cohorts"},
-        ("mean", "one"),
+        ("mean", "one", "posterior"),
         draws=True,
+    ),
+    "auto": NoisyMethod(
+        "the default: cohorts, as no two estimates agree", {"by": "auto"}, ("posterior",)
     ),
 }
 
@@ -140,6 +144,12 @@ def filled(subject: EstimatedPopulation, method: NoisyMethod) -> lifagu.Transfer
         return float(table_errors(subject, tables_in(moved.averaged(), subject)).mean())
 
     return min(tried, key=error)
+
+
+def settles(moved: lifagu.Transfer) -> bool:
+    """Whether the default fills some holes by agreement, not by cohorts."""
+    by_agreement = moved.offers[:-1] if isinstance(moved, CohortTransfer) else moved.offers
+    return any(len(offers.receivers) for offers in by_agreement)
 
 
 def table_errors(

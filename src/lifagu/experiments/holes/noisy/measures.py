@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -49,10 +49,14 @@ class TruthBeside:
 
     def marginals(self, joint: Floats) -> Line:
         """Divergence of all unobserved single marginals, that of Epid among them."""
+        return self.answers({share: self._asked(joint, share) for share in OBSERVED.values()})
+
+    def answers(self, found_by_share: Mapping[float, tuple[Floats, Floats]]) -> Line:
+        """The same of answers, individuals × variables × values and Epid, by share observed."""
         line: Line = {}
         for name, share in OBSERVED.items():
             truth, epidemic = self._answers[name]
-            found, epidemic_found = self._asked(joint, share)
+            found, epidemic_found = found_by_share[share]
             errors = divergence(truth, np.maximum(found, SMALL * (truth > 0)))
             unobserved = errors[~self.subject.observed(share)]
             shared = divergence(epidemic, np.maximum(epidemic_found, SMALL))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,17 @@ from lifagu.experiments.holes.noisy.fillings import (
     beside_known,
     filled,
     pooled,
+    settles,
     tables_in,
     uniform,
 )
-from lifagu.experiments.holes.noisy.measures import TruthBeside, joint_of
+from lifagu.experiments.holes.noisy.measures import OBSERVED, TruthBeside, joint_of
+from lifagu.experiments.holes.noisy.network import SHARED, SIZES, VARIABLES, WIDTH
 from lifagu.experiments.holes.noisy.oracle import CountsOracle
 from lifagu.experiments.holes.noisy.population import EstimatedPopulation, population
 from lifagu.experiments.holes.noisy.scenarios import NOISY
-from lifagu.experiments.holes.scores import calibration
+from lifagu.experiments.holes.scores import calibration, taken_bins
+from lifagu.experiments.holes.summed_out import SummedOut
 
 NOISY_COLUMNS = (
     *("method", "answers", "kl_tables", "kl_new", "kl_known"),
@@ -50,7 +54,7 @@ def run_noisy(settings: Settings, cell: Cell) -> Outcome:
         "people": len(subject.known),
         "factors": int(subject.known.size),
         "unknown": int((~subject.known).sum()),
-        "bins": {row["method"]: bins for row in rows if (bins := row.pop("bins", None))},
+        "bins": taken_bins(rows),
     }
     return Outcome(cell, facts, rows)
 
@@ -63,6 +67,7 @@ class NoisyBench:
         self._truth = TruthBeside(subject)
         self._draws = draws
         self._rng = rng
+        self._posterior: tuple[lifagu.Transfer, Line] | None = None  # the last one that was asked
 
     def rows(self) -> Iterator[Line]:
         """Baselines, the library's ways, and the oracle."""
@@ -73,18 +78,52 @@ class NoisyBench:
                 yield from self._by_method(name, method)
         yield from self._by_oracle()
 
+    @cached_property
+    def _default(self) -> lifagu.Transfer:
+        return filled(self._subject, NOISY_METHODS["auto"])
+
+    def _filled(self, name: str) -> lifagu.Transfer:
+        """The holes filled by a method; where nothing is settled, cohorts are the default."""
+        if name == "auto" or (name == "cohorts" and not settles(self._default)):
+            return self._default
+        return filled(self._subject, NOISY_METHODS[name])
+
     def _by_method(self, name: str, method: NoisyMethod) -> Iterator[Line]:
-        moved = filled(self._subject, method)
+        moved = self._filled(name)
         best = tables_in(moved.graph, self._subject)
-        stated = self._calibration(self._stated(moved), best)
+        share = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
+        stated = self._calibration(self._placed(moved, share), best)
         mean = tables_in(moved.averaged(), self._subject)
         for answers in method.answers:
-            yield self._row(name, answers, best if answers == "one" else mean, stated)
+            if answers == "posterior":
+                yield self._row(name, answers, mean) | self._summed_out(moved, best)
+            else:
+                yield self._row(name, answers, best if answers == "one" else mean, stated)
         if method.draws:
             yield self._row(f"{name}-kept", "mean", beside_known(self._subject, mean))
             drawn = [drawn_graph(moved, self._rng) for _ in range(self._draws)]
             draws = [tables_in(graph, self._subject) for graph in drawn]
             yield self._several(name, mean, draws)
+
+    def _summed_out(self, moved: lifagu.Transfer, best: Sequence[Floats]) -> Line:
+        """Marginals by posterior, and the confidence in tables when most is observed."""
+        if self._posterior is None or self._posterior[0] is not moved:
+            shares = OBSERVED.values()
+            summed = {each: SummedOut(moved, self._subject.evidence(each)) for each in shares}
+            found = {share: self._marginals(each) for share, each in summed.items()}
+            stated = self._placed(moved, summed[max(shares)].stated())
+            line = self._truth.answers(found) | self._calibration(stated, best)
+            self._posterior = moved, line
+        return dict(self._posterior[1])
+
+    def _marginals(self, summed: SummedOut) -> tuple[Floats, Floats]:
+        """Individuals × variables × values, and Epid; shorter ranges end with zeros."""
+        people = range(len(self._subject.known))
+        found = np.zeros((len(people), len(VARIABLES), WIDTH))
+        for place, (name, size) in enumerate(SIZES.items()):
+            found[:, place, :size] = summed.marginals([f"{name}.{each}" for each in people])
+        shared = summed.marginals([SHARED])[0] if self._subject.scenario.shared else np.ones(1)
+        return found, shared
 
     def _by_oracle(self) -> Iterator[Line]:
         oracle = CountsOracle(self._subject)
@@ -127,12 +166,11 @@ class NoisyBench:
             row |= each
         return row | {"method": method, "answers": answers}
 
-    def _stated(self, moved: lifagu.Transfer) -> Floats:
-        """The confidence in the table that each hole takes: individuals × places."""
-        stated = np.full(self._subject.known.size, np.nan)
-        filled = np.isin(moved.unknown, moved.transferred)
-        stated[self._subject.order[moved.unknown[filled]]] = moved.shares[filled]
-        return stated.reshape(self._subject.known.shape)
+    def _placed(self, moved: lifagu.Transfer, stated: Floats) -> Floats:
+        """What is stated of each unknown factor, as individuals × places."""
+        placed = np.full(self._subject.known.size, np.nan)
+        placed[self._subject.order[moved.unknown]] = stated
+        return placed.reshape(self._subject.known.shape)
 
     def _calibration(self, stated: Floats, best: Sequence[Floats]) -> dict[str, Any]:
         """Of the stated confidence in the most probable table, where there are several."""
