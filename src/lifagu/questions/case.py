@@ -486,7 +486,7 @@ class Case(Statement, Shown):
         folds: int = 1,
         only: Sequence[str] = (),
         fill: Sequence[str] = (),
-        unknown: str = "",
+        unknown: str | Sequence[str] = "",
         engine: EngineName = "auto",
     ) -> Validation:
         """Hide observed cells, predict them from all the others, and score what comes back.
@@ -510,7 +510,8 @@ class Case(Statement, Shown):
         fill : sequence of str
             Rules of filling to compare, such as "individuals"; that of the case by default.
         unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
-            How all of them use competing tables; by default each as it usually does.
+            How all of them use competing tables; by default each as it usually does. Several in a
+            list are compared, too.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 

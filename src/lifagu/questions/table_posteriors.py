@@ -26,8 +26,8 @@ def table_posteriors(moved: Transfer, evidence: EvidenceLike) -> Floats:
         return np.full(len(moved.unknown), np.nan)
     told = np.where(moved.statuses == TRANSFERRED, moved.shares, np.nan)
     if isinstance(moved, CohortTransfer):
-        places = np.searchsorted(moved.unknown, moved.joint.tables.who)
-        told[places] *= _times_likelier(moved, evidence)
+        table = moved.joint.opened[moved.unknown] - len(moved.joint.cohorts)
+        told[table >= 0] *= _times_likelier(moved, evidence)[table[table >= 0]]
     return told
 
 
