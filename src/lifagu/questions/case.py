@@ -257,8 +257,9 @@ class Case(Statement, Shown):
 
         The default has no θ, so this is about the rule that naming one means.
         """
-        named = self.filling is None or self.filling.by != "auto"
-        case = self if named else self.fill(replace(self.filling, by="individuals", unknown="one"))
+        case = self
+        if self.filling is not None and self.filling.by == "auto":
+            case = self.fill(replace(self.filling, by="individuals", unknown="one"))
         return case.transfer.filled_by_theta()
 
     def describe(self) -> dict[str, Any]:
