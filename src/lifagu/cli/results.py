@@ -91,6 +91,7 @@ def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]
         **({"commutative": True} if moved.filling.commutative else {}),
         "variable_groups": [variables.of_nodes(group) for group in colouring.variable_groups],
         "factor_groups": [factors.of_nodes(group) for group in colouring.factor_groups],
+        **({"symmetry": found.symmetry.as_dict()} if found.symmetry else {}),
         "transfers": [record.as_dict() for record in found.record],
         **(_explanations(found) if explain else {}),
         "model": json.loads(lifted),

@@ -25,8 +25,9 @@ def table_posteriors(moved: Transfer, evidence: EvidenceLike) -> Floats:
     if not isinstance(moved, CohortTransfer) or moved.way != "posterior":
         return told
     told = told.copy()
-    places = np.searchsorted(moved.unknown, moved.joint.tables.who)
-    told[places] = moved.shares[places] * _times_likelier(moved, evidence)
+    table = moved.joint.opened[moved.unknown] - len(moved.joint.cohorts)
+    hidden = table >= 0
+    told[hidden] = moved.shares[hidden] * _times_likelier(moved, evidence)[table[hidden]]
     return told
 
 

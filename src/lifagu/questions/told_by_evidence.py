@@ -42,13 +42,13 @@ def told_table(moved: Transfer, factor: str, evidence: EvidenceLike) -> ToldTabl
     number = moved.original.factor_names.number(factor)
     if not isinstance(moved, CohortTransfer) or moved.way != "posterior":
         return None
-    found = np.flatnonzero(moved.joint.tables.who == number)
-    if not len(found):
+    hole = int(moved.joint.opened[number]) - len(moved.joint.cohorts)
+    if hole < 0:
         return None
     try:
         # by number alone, as the model that is asked has other names
         seen = moved.original.evidence(evidence).renumbered(np.arange(len(moved.original.sizes)))
-        return _Telling(moved, int(found[0]), seen).told()
+        return _Telling(moved, number, hole, seen).told()
     except NoAnswerError:
         return None
 
@@ -74,19 +74,20 @@ def most_told(
 
 @dataclass(frozen=True, eq=False)
 class _Telling:
-    """One hole (a place in `JointModel.tables`), and what was observed."""
+    """A factor, its hole (a place in `JointModel.tables`), and what was observed."""
 
     moved: CohortTransfer
+    factor: int
     hole: int
     seen: Evidence
 
     def told(self) -> ToldTable:
         graph, before, after = self.moved.original, self._shares, self._asked(self.seen)
-        owner = int(factor_owners(graph)[self._factor])
+        owner = int(factor_owners(graph)[self.factor])
         usual, cohort = self._all_cohorts.shares, self._cohorts_given(after, self.seen)
         same = self._likeliest(before) == self._likeliest(after)
         return ToldTable(
-            factor=graph.factor_names[self._factor],
+            factor=graph.factor_names[self.factor],
             owner=graph.individuals[owner] if owner >= 0 else None,
             cohorts=self._cohort_count,
             cohort_before=self._cohort(usual),
@@ -102,17 +103,13 @@ class _Telling:
     def _model(self) -> JointModel:
         return posterior_model(self.moved)
 
-    @property
-    def _factor(self) -> int:
-        return int(self._model.tables.who[self.hole])
-
     @cached_property
     def _place(self) -> int:
-        return self.moved.reasons.place_of(self._factor)
+        return self.moved.reasons.place_of(self.factor)
 
     @cached_property
     def _owner(self) -> int:
-        return int(self.moved.posterior.places.owners[self._factor])
+        return int(self.moved.posterior.places.owners[self.factor])
 
     @property
     def _here(self) -> slice:
@@ -171,7 +168,7 @@ class _Telling:
 
     def _chance(self, chances: Floats, choice: int) -> float:
         """How likely a choice is, such that the likeliest one's share is that of its record."""
-        record = int(np.searchsorted(self.moved.unknown, self._factor))
+        record = int(np.searchsorted(self.moved.unknown, self.factor))
         usual = self._named.among(self._shares)[self._likeliest(self._shares)]
         sure = float(self.moved.shares[record]) / usual
         return float(sure * self._named.among(chances)[choice])
@@ -200,7 +197,7 @@ class _Telling:
             found[hidden.choices[own]] = self._hidden(int(place[0]), seen)
             return found
         holes = self.moved.posterior.places.places[self._place].holes
-        filled = np.flatnonzero(holes == self._factor)
+        filled = np.flatnonzero(holes == self.factor)
         tables = HiddenTables(self.moved.posterior, self._place, filled)
         zero = np.zeros(1, dtype=np.int64)
         by = tables.by_cohort(zero, self._all_cohorts, zero)
