@@ -148,7 +148,7 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         lambda: lifagu.io.load("chain.json", "x.duckdb"),
         "check chain.json --db x.duckdb",
     ),
-    Remedy.ONE_OR_MEAN: (
+    Remedy.ONE_MODEL: (
         None,
         unsure("H", unknown="mixture", engine="bp"),
         "query people.json H --unknown mixture --engine bp",
@@ -178,6 +178,16 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         "query chain.json v0 --engine enumerate",
     ),
     Remedy.BY_CLASS: (None, smokers, f"marginals {EXAMPLES / 'smokers.json'} --expand"),
+    Remedy.COHORTS_OR_MIXTURE: (
+        None,
+        moved(by="share", unknown="posterior"),
+        "lift chain.json --fill share --unknown posterior",
+    ),
+    Remedy.THETA_BY_INDIVIDUALS: (
+        None,
+        moved(by="auto", theta=0.5),
+        "lift chain.json --fill auto --theta 0.5",
+    ),
     Remedy.STEPS_OR_PUBLISHED: (
         None,
         moved(steps=2, published=True),

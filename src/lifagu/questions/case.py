@@ -252,6 +252,16 @@ class Case(Statement, Shown):
         """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
         return in_memory.is_whole(self)
 
+    def filled_by_theta(self) -> list[tuple[float, int]]:
+        """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few.
+
+        The default has no θ, so this is about the rule that naming one means.
+        """
+        case = self
+        if self.filling is not None and self.filling.by == "auto":
+            case = self.fill(replace(self.filling, by="individuals", unknown="one"))
+        return case.transfer.filled_by_theta()
+
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""
         shown = self.graph if self.added else self.model
@@ -477,7 +487,7 @@ class Case(Statement, Shown):
         folds: int = 1,
         only: Sequence[str] = (),
         fill: Sequence[str] = (),
-        unknown: str = "",
+        unknown: str | Sequence[str] = "",
         engine: EngineName = "auto",
     ) -> Validation:
         """Hide observed cells, predict them from all the others, and score what comes back.
@@ -501,7 +511,8 @@ class Case(Statement, Shown):
         fill : sequence of str
             Rules of filling to compare, such as "individuals"; that of the case by default.
         unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
-            How all of them use competing tables; by default each as it usually does.
+            How all of them use competing tables; by default each as it usually does. Several in a
+            list are compared, too.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
