@@ -146,14 +146,9 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") 
         rows = [(*row, f"± {error:.2g}") for row, error in zip(rows, errors, strict=True)]
     lines.append(table(rows))
     if answer.rests_on:
-        count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
-        lent = f"{count} transferred table{'s' * (count > 1)}"
-        if answer.by_cohorts:
-            from lifagu.filling.filled_by import filled_in_words
+        from lifagu.questions.competing_tables import resting_on_words
 
-            lent += f" ({filled_in_words(count, answer.by_cohorts, way)})"
-        lent += f", weakest share {weakest}"
-        lines.append(f"  rests on {lent}: {some(answer.rests_on, 4)}")
+        lines.append(f"  {resting_on_words(answer, way)}: {some(answer.rests_on, 4)}")
     lines += [f"  warning: {each}; {SURER}" for each in answer.warnings]
     return "\n".join(lines)
 

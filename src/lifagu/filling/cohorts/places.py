@@ -24,7 +24,7 @@ from lifagu.filling.neighbourhood import hubs
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors, parts_without
 from lifagu.likeness.merging import scaled_tables
-from lifagu.likeness.roles import factor_signatures, roles
+from lifagu.likeness.roles import factor_signatures, place_roles
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,8 @@ def places_of_individuals(graph: FactorGraph, wanted: Ints) -> PlacesOfIndividua
     """Everything that can be compared; wanted: the unknown factors to be filled. Near-linear."""
     is_hole = np.zeros(len(graph.factor_names), dtype=np.bool_)
     is_hole[wanted] = True
-    kinds = graph.variable_kind
-    degrees = np.where(kinds >= 0, 0, graph.degrees)
-    keys = roles(graph.variable_range, degrees, kinds, None)[graph.arguments]
+    of_variables = place_roles(graph.variable_range, graph.degrees, graph.variable_kind)
+    keys = of_variables[graph.arguments]
     owners, declared = _owners(graph)
     aligned = aligned_tables(graph, scaled_tables(graph.tables), keys)
     count = int(owners.max(initial=-1)) + 1
