@@ -346,7 +346,7 @@ class JointOracle:
         kept_nodes = {*asked, *(node for node, many in met.items() if many > 1)}
         messages = []
         for some in parts:
-            own = [node for node in dict.fromkeys(n for s, _ in some for n in s)]
+            own = list(dict.fromkeys(n for s, _ in some for n in s))
             messages.append(self._product([n for n in own if n in kept_nodes], some, over))
         nodes = list(dict.fromkeys([*asked, *kept_nodes & {n for s, _ in messages for n in s}]))
         return self._reduced(asked, nodes, messages, over)[1]

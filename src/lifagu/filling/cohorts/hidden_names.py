@@ -1,4 +1,4 @@
-"""What hidden variables are called in plans and refusals: whose cohort, the table of which factor."""
+"""What hidden variables are called in plans and refusals: whose cohort, or which factor's table."""
 
 from __future__ import annotations
 
