@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import lifagu
@@ -24,11 +23,12 @@ from lifagu.cli.results import (
 )
 
 if TYPE_CHECKING:
-    from lifagu import Case, Transfer
+    from lifagu import Case
     from lifagu.inference.prepared import Result
     from lifagu.questions.findings import Lift
 
 Options = argparse.Namespace
+COST = "what that costs in accuracy: lifagu validate MODEL --fill cohorts --unknown posterior one"
 
 
 def check(options: Options) -> None:
@@ -42,9 +42,7 @@ def check(options: Options) -> None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
     with opened(options) as (case, _):
         counts = f"{case.model.summary}, {case.observed_count} observed"
-        warnings = _doubts(case)
     say(f"{options.model}: ok, {counts}")
-    _warn(warnings)
 
 
 def _doubts(case: Case) -> list[str]:
@@ -70,7 +68,7 @@ def info(options: Options) -> None:
         facts = case.describe()
         fillings: list[tuple[float, int]] = []
         if facts["unknown_factors"]:
-            fillings = _by_theta(case).filled_by_theta()
+            fillings = case.filled_by_theta()
             after = lifagu.describe(case.transfer.graph)
             facts["filled_by_theta"] = [
                 {"theta": theta, "filled": count} for theta, count in fillings
@@ -96,14 +94,6 @@ def info(options: Options) -> None:
         added = "".join(f" --add {shlex.quote(f'{new}={like}')}" for new, like in options.add)
         example = shlex.join([options.model, facts["example_query"]])
         say(f"\nask, for instance: lifagu query {example}{added}")
-
-
-def _by_theta(case: Case) -> Transfer:
-    """The transfer whose threshold can be chosen: the default has none, its neighbour does."""
-    filling = case.filling
-    if filling is None or filling.by != "auto":
-        return case.transfer
-    return case.fill(replace(filling, by="individuals", unknown="one")).transfer
 
 
 def lift(options: Options) -> None:
@@ -145,6 +135,8 @@ def _show_lift(options: Options, found: Lift) -> None:
     if found.merging:
         say(f"{found.merging}\n")
     say(groups_table(found.groups))
+    if found.symmetry:
+        say(f"\n{found.symmetry}\n{COST}")
     if found.is_in_memory:
         say(f"\n{found.model}")
     elif not options.out:
@@ -299,7 +291,7 @@ def validate(options: Options) -> None:
             folds=options.folds,
             only=options.only,
             fill=options.fill,
-            unknown=options.unknown,
+            unknown=options.ways,
             engine=options.engine,
         )
         if options.cells:

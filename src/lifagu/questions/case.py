@@ -132,19 +132,21 @@ class Case(Statement, Shown):
         """The case whose holes stay: what depends on them has no answer then."""
         return replace(self, filling=None)
 
-    def at(self, on: str) -> Case:
+    def at(self, on: str, why: str = "") -> Case:
         """The case whose work is done elsewhere.
 
         Parameters
         ----------
         on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
             As in `lifagu.open`.
+        why : str
+            Why there, if that was chosen for somebody: `Choice.why`.
 
         Returns
         -------
         Case
         """
-        return replace(self, place=replace(self.place, on=on))
+        return replace(self, place=replace(self.place, on=on, why=why))
 
     # ---- what it is about
 
@@ -249,6 +251,16 @@ class Case(Statement, Shown):
     def is_whole(self) -> bool:
         """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
         return in_memory.is_whole(self)
+
+    def filled_by_theta(self) -> list[tuple[float, int]]:
+        """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few.
+
+        The default has no θ, so this is about the rule that naming one means.
+        """
+        case = self
+        if self.filling is not None and self.filling.by == "auto":
+            case = self.fill(replace(self.filling, by="individuals", unknown="one"))
+        return case.transfer.filled_by_theta()
 
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""
@@ -475,7 +487,7 @@ class Case(Statement, Shown):
         folds: int = 1,
         only: Sequence[str] = (),
         fill: Sequence[str] = (),
-        unknown: str = "",
+        unknown: str | Sequence[str] = "",
         engine: EngineName = "auto",
     ) -> Validation:
         """Hide observed cells, predict them from all the others, and score what comes back.
@@ -499,7 +511,8 @@ class Case(Statement, Shown):
         fill : sequence of str
             Rules of filling to compare, such as "individuals"; that of the case by default.
         unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
-            How all of them use competing tables; by default each as it usually does.
+            How all of them use competing tables; by default each as it usually does. Several in a
+            list are compared, too.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
