@@ -280,6 +280,7 @@ def test_lift_has_the_keys_of_the_contract_and_the_cohort(path, moved, capsys):
     posteriors = lifagu.open(path).fill(by="cohorts").lift().posteriors
     assert [each["posterior"] for each in found["transfers"]] == pytest.approx(posteriors)
     for each, record in zip(found["transfers"], moved.record, strict=True):
+        assert 0 < each["posterior"] <= 1
         assert each["status"] == "transferred"
         assert each["donor"] in names
         assert each["candidates"] > 0 < each["agreeing"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lifagu.questions.findings import Lift
 
 Options = argparse.Namespace
+COST = "what that costs in accuracy: lifagu validate MODEL --fill cohorts --unknown posterior one"
 
 
 def check(options: Options) -> None:
@@ -134,6 +135,8 @@ def _show_lift(options: Options, found: Lift) -> None:
     if found.merging:
         say(f"{found.merging}\n")
     say(groups_table(found.groups))
+    if found.symmetry:
+        say(f"\n{found.symmetry}\n{COST}")
     if found.is_in_memory:
         say(f"\n{found.model}")
     elif not options.out:
@@ -288,7 +291,7 @@ def validate(options: Options) -> None:
             folds=options.folds,
             only=options.only,
             fill=options.fill,
-            unknown=options.unknown,
+            unknown=options.ways,
             engine=options.engine,
         )
         if options.cells:

@@ -91,6 +91,7 @@ def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]
         **({"commutative": True} if moved.filling.commutative else {}),
         "variable_groups": [variables.of_nodes(group) for group in colouring.variable_groups],
         "factor_groups": [factors.of_nodes(group) for group in colouring.factor_groups],
+        **({"symmetry": found.symmetry.as_dict()} if found.symmetry else {}),
         "transfers": [record.as_dict() for record in found.record],
         **(_explanations(found) if explain else {}),
         "model": json.loads(lifted),
@@ -145,14 +146,9 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") 
         rows = [(*row, f"± {error:.2g}") for row, error in zip(rows, errors, strict=True)]
     lines.append(table(rows))
     if answer.rests_on:
-        count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
-        lent = f"{count} transferred table{'s' * (count > 1)}"
-        if answer.by_cohorts:
-            from lifagu.filling.filled_by import filled_in_words
+        from lifagu.questions.competing_tables import resting_on_words
 
-            lent += f" ({filled_in_words(count, answer.by_cohorts, way)})"
-        lent += f", weakest share {weakest}"
-        lines.append(f"  rests on {lent}: {some(answer.rests_on, 4)}")
+        lines.append(f"  {resting_on_words(answer, way)}: {some(answer.rests_on, 4)}")
     lines += [f"  warning: {each}; {SURER}" for each in answer.warnings]
     return "\n".join(lines)
 

@@ -284,6 +284,20 @@ class Completions(Frozen):
         return frozen(shares[self.original.unknown])
 
     @cached_property
+    def settled_posteriors(self) -> Floats:
+        """For each unknown factor how likely its table is whatever is observed, as its share says.
+
+        So it is where candidates all agree and answers sum over tables elsewhere; nan otherwise.
+        """
+        known = np.full(len(self.original.factor_names), np.nan)
+        if self.filling.unknown == "posterior":
+            for offers in self.offers:
+                if offers.unit != "cohort":
+                    known[offers.receivers] = offers.share[offers.class_of]
+        filled = self.statuses == TRANSFERRED
+        return frozen(np.where(filled, known[self.original.unknown], np.nan))
+
+    @cached_property
     def guesses(self) -> NDArray[np.bool_]:
         """Which unknown factors got a table, but the best one is hardly better than a guess."""
         found = np.zeros(len(self.original.factor_names), dtype=np.bool_)

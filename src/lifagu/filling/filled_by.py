@@ -29,13 +29,16 @@ def by_cohorts(moved: Transfer, factors: Ints) -> int:
 def filled_in_words(total: int, cohorts: int, way: str) -> str:
     """Of so many filled tables, how many come from candidates that agree, how many from cohorts.
 
+    way: how the tables of cohorts are used, if that is to be said.
+
     >>> filled_in_words(136, 108, "posterior"), filled_in_words(3, 0, "posterior")
     ('28 all agree, 108 by cohorts, summed over', 'all agree')
     """
     if not cohorts:
         return "all agree"
     agreed = [f"{total - cohorts} all agree"] if total > cohorts else []
-    return ", ".join([*agreed, f"{cohorts} by cohorts", USED[way]])
+    used = [USED[way]] if way else []
+    return ", ".join([*agreed, f"{cohorts} by cohorts", *used])
 
 
 def filled_by(moved: Transfer) -> str:

@@ -105,7 +105,8 @@ class Record:
         To which cohort its owner belongs, where cohorts were compared; `share` is then how likely
         the best table is.
     posterior : float or None
-        How likely that table is once observations count; None where they do not, or nobody asked.
+        How likely that table is once observations count; None where they do not count, or before
+        somebody asks what they say.
     """
 
     factor: str

@@ -67,7 +67,7 @@ def record_columns(moved: Transfer, posterior: Floats | None = None) -> RecordCo
     """The records of a transfer, in input order; near-linear.
 
     Python only for each group of records that are alike. posterior[n]: how likely the table of each
-    unknown factor is once observations count, null by default.
+    unknown factor is once observations count, by default of those alone that these do not move.
     """
     groups = moved.alike
     records = [moved.record[place] for place in first_places(groups).tolist()]
@@ -90,7 +90,7 @@ def record_columns(moved: Transfer, posterior: Floats | None = None) -> RecordCo
         candidates=number("candidates"),
         agreeing=number("agreeing"),
         share=moved.shares,
-        posterior=np.full(len(groups), np.nan) if posterior is None else posterior,
+        posterior=moved.settled_posteriors if posterior is None else posterior,
         tie=column("tie", np.bool_),
         alignment=alignment,
         ambiguous_alignment=column("ambiguous_alignment", np.bool_),

@@ -75,7 +75,7 @@ class Transfer(Completions, Shown):
         place = int(self._places[1][number])
         factor, kind = int(graph.unknown[number]), int(offers.class_of[place])
         status, way = int(self.statuses[number]), self.way_of(offers.unit)
-        competing = self._competing(offers, place)
+        competing, settled = self._competing(offers, place), float(self.settled_posteriors[number])
         donor = competing[0][0] if competing and status == TRANSFERRED else None
         return Record(
             factor=graph.factor_names[factor],
@@ -101,6 +101,7 @@ class Transfer(Completions, Shown):
             fallback=offers.unit == "factor" and bool(self.owners[factor] >= 0),
             way=way,
             guess=way == "one" and bool(self.guesses[number]),
+            posterior=None if np.isnan(settled) else settled,
         )
 
     def _competing(self, offers: Offers, place: int) -> list[tuple[int, int, float]]:

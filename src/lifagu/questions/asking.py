@@ -18,7 +18,7 @@ from lifagu.questions import in_memory
 from lifagu.questions.place import HERE
 from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.questions.statement import Statement
-from lifagu.questions.where_to_work import choose
+from lifagu.questions.where_to_work import choose, with_reason
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def plan(
     if where.on != "memory":
         from lifagu.questions.by_sql.asking import plan_by_sql
 
-        return plan_by_sql(questions=questions, **by_sql(case, where.on))
+        with with_reason(where):
+            return plan_by_sql(questions=questions, **by_sql(case, where.on))
     model, evidence = subject(case, engine)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
     way = "one" if certain else unknown

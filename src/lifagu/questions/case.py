@@ -132,19 +132,21 @@ class Case(Statement, Shown):
         """The case whose holes stay: what depends on them has no answer then."""
         return replace(self, filling=None)
 
-    def at(self, on: str) -> Case:
+    def at(self, on: str, why: str = "") -> Case:
         """The case whose work is done elsewhere.
 
         Parameters
         ----------
         on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
             As in `lifagu.open`.
+        why : str
+            Why there, if that was chosen for somebody: `Choice.why`.
 
         Returns
         -------
         Case
         """
-        return replace(self, place=replace(self.place, on=on))
+        return replace(self, place=replace(self.place, on=on, why=why))
 
     # ---- what it is about
 
@@ -255,8 +257,9 @@ class Case(Statement, Shown):
 
         The default has no θ, so this is about the rule that naming one means.
         """
-        named = self.filling is None or self.filling.by != "auto"
-        case = self if named else self.fill(replace(self.filling, by="individuals", unknown="one"))
+        case = self
+        if self.filling is not None and self.filling.by == "auto":
+            case = self.fill(replace(self.filling, by="individuals", unknown="one"))
         return case.transfer.filled_by_theta()
 
     def describe(self) -> dict[str, Any]:
@@ -484,7 +487,7 @@ class Case(Statement, Shown):
         folds: int = 1,
         only: Sequence[str] = (),
         fill: Sequence[str] = (),
-        unknown: str = "",
+        unknown: str | Sequence[str] = "",
         engine: EngineName = "auto",
     ) -> Validation:
         """Hide observed cells, predict them from all the others, and score what comes back.
@@ -508,7 +511,8 @@ class Case(Statement, Shown):
         fill : sequence of str
             Rules of filling to compare, such as "individuals"; that of the case by default.
         unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
-            How all of them use competing tables; by default each as it usually does.
+            How all of them use competing tables; by default each as it usually does. Several in a
+            list are compared, too.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 

@@ -13,8 +13,9 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import counted
 from lifagu.filling.chance import warning
-from lifagu.filling.filled_by import by_cohorts
+from lifagu.filling.filled_by import by_cohorts, filled_in_words
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
@@ -90,6 +91,17 @@ def with_support(
     own = parts.part_of[_numbers(answer, moved)]
     inside = np.isin(parts.of_factors(moved.transferred), own[own >= 0])
     return _resting_on(answer, moved, moved.transferred[inside], winning)
+
+
+def resting_on_words(answer: Answer, way: str = "") -> str:
+    """On how many transferred tables an answer rests, filled in which way, and how surely.
+
+    way: how competing tables are used in it, if that is to be said.
+    """
+    count, cohorts = len(answer.rests_on), answer.by_cohorts
+    filled = f" ({filled_in_words(count, cohorts, way)})" if cohorts else ""
+    weakest = f"weakest share {answer.weakest_share:.3g}"
+    return f"rests on {counted(count, 'transferred table')}{filled}, {weakest}"
 
 
 def with_drift(answer: Answer, moved: Transfer, log_odds: Floats, part_of: Ints) -> Answer:

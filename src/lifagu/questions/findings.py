@@ -30,6 +30,7 @@ from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
+    from lifagu.questions.restored_symmetry import RestoredSymmetry
     from lifagu.questions.told_table import ToldTable
 
 MOST_GROUPS = 40  # of each sort that are described
@@ -206,6 +207,15 @@ class Lift(Frozen, Shown):
         from lifagu.symmetry.lifting import lift
 
         return lift(self.transfer)
+
+    @cached_property
+    def symmetry(self) -> RestoredSymmetry | None:
+        """How much more is alike as cohorts say which table is behind an estimate; else None."""
+        if not self.is_in_memory:
+            return None
+        from lifagu.questions.restored_symmetry import restored_symmetry
+
+        return restored_symmetry(self.transfer, self.evidence, self.groups.colouring)
 
     @property
     def merging(self) -> Merging | None:

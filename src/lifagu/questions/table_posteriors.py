@@ -8,7 +8,6 @@ from lifagu.basics.arrays import Floats
 from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.named_tables import NamedTables
-from lifagu.filling.donors import TRANSFERRED
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.inference.marginals import prepare_marginals
@@ -22,12 +21,13 @@ def table_posteriors(moved: Transfer, evidence: EvidenceLike) -> Floats:
     where a hole stays unknown, where answers do not sum over tables (`Filling.unknown`), and where
     nobody can tell: what was observed is impossible, or would take too much memory.
     """
-    if moved.way != "posterior":
-        return np.full(len(moved.unknown), np.nan)
-    told = np.where(moved.statuses == TRANSFERRED, moved.shares, np.nan)
-    if isinstance(moved, CohortTransfer):
-        places = np.searchsorted(moved.unknown, moved.joint.tables.who)
-        told[places] *= _times_likelier(moved, evidence)
+    told = moved.settled_posteriors
+    if not isinstance(moved, CohortTransfer) or moved.way != "posterior":
+        return told
+    told = told.copy()
+    table = moved.joint.opened[moved.unknown] - len(moved.joint.cohorts)
+    hidden = table >= 0
+    told[hidden] = moved.shares[hidden] * _times_likelier(moved, evidence)[table[hidden]]
     return told
 
 

@@ -7,12 +7,13 @@ it is asked about single holes only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
+from lifagu.basics.names import NumberedNames
 from lifagu.errors import NoAnswerError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices
@@ -23,6 +24,7 @@ from lifagu.filling.cohorts.offering import holders
 from lifagu.filling.individuals import factor_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence
+from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.planning import prepare
 from lifagu.questions.posterior_model import posterior_model
 from lifagu.questions.told_table import CohortTold, ObservationTold, TableTold, ToldTable
@@ -40,11 +42,13 @@ def told_table(moved: Transfer, factor: str, evidence: EvidenceLike) -> ToldTabl
     number = moved.original.factor_names.number(factor)
     if not isinstance(moved, CohortTransfer) or moved.way != "posterior":
         return None
-    found = np.flatnonzero(moved.joint.tables.who == number)
-    if not len(found):
+    hole = int(moved.joint.opened[number]) - len(moved.joint.cohorts)
+    if hole < 0:
         return None
     try:
-        return _Telling(moved, int(found[0]), moved.original.evidence(evidence)).told()
+        # by number alone, as the model that is asked has other names
+        seen = moved.original.evidence(evidence).renumbered(np.arange(len(moved.original.sizes)))
+        return _Telling(moved, number, hole, seen).told()
     except NoAnswerError:
         return None
 
@@ -70,19 +74,20 @@ def most_told(
 
 @dataclass(frozen=True, eq=False)
 class _Telling:
-    """One hole (a place in `JointModel.tables`), and what was observed."""
+    """A factor, its hole (a place in `JointModel.tables`), and what was observed."""
 
     moved: CohortTransfer
+    factor: int
     hole: int
     seen: Evidence
 
     def told(self) -> ToldTable:
         graph, before, after = self.moved.original, self._shares, self._asked(self.seen)
-        owner = int(factor_owners(graph)[self._factor])
+        owner = int(factor_owners(graph)[self.factor])
         usual, cohort = self._all_cohorts.shares, self._cohorts_given(after, self.seen)
         same = self._likeliest(before) == self._likeliest(after)
         return ToldTable(
-            factor=graph.factor_names[self._factor],
+            factor=graph.factor_names[self.factor],
             owner=graph.individuals[owner] if owner >= 0 else None,
             cohorts=self._cohort_count,
             cohort_before=self._cohort(usual),
@@ -98,17 +103,13 @@ class _Telling:
     def _model(self) -> JointModel:
         return posterior_model(self.moved)
 
-    @property
-    def _factor(self) -> int:
-        return int(self._model.tables.who[self.hole])
-
     @cached_property
     def _place(self) -> int:
-        return self.moved.reasons.place_of(self._factor)
+        return self.moved.reasons.place_of(self.factor)
 
     @cached_property
     def _owner(self) -> int:
-        return int(self.moved.posterior.places.owners[self._factor])
+        return int(self.moved.posterior.places.owners[self.factor])
 
     @property
     def _here(self) -> slice:
@@ -126,10 +127,16 @@ class _Telling:
         return self._hidden(len(self._model.cohorts) + self.hole, seen)
 
     def _hidden(self, place: int, seen: Evidence) -> Floats:
-        graph = self._model.graph
-        name = graph.variable_names[self._model.first_variable + place]
-        (answer,) = prepare(graph, [(name,)], seen).run().answers
+        name = self._askable.variable_names[self._model.first_variable + place]
+        (answer,) = prepare(self._askable, [(name,)], seen).run().answers
         return np.asarray(answer.probabilities, dtype=np.float64)
+
+    @cached_property
+    def _askable(self) -> FactorGraph:
+        """The joint model with other names, as nobody can ask for what is hidden by its own."""
+        graph = self._model.graph
+        names = NumberedNames("variable", "x", len(graph.variable_names))
+        return replace(graph, variable_names=names)
 
     def _table(self, chances: Floats, cohorts: Floats) -> TableTold:
         """The likeliest table, and who has it of the likeliest cohort."""
@@ -161,7 +168,7 @@ class _Telling:
 
     def _chance(self, chances: Floats, choice: int) -> float:
         """How likely a choice is, such that the likeliest one's share is that of its record."""
-        record = int(np.searchsorted(self.moved.unknown, self._factor))
+        record = int(np.searchsorted(self.moved.unknown, self.factor))
         usual = self._named.among(self._shares)[self._likeliest(self._shares)]
         sure = float(self.moved.shares[record]) / usual
         return float(sure * self._named.among(chances)[choice])
@@ -190,7 +197,7 @@ class _Telling:
             found[hidden.choices[own]] = self._hidden(int(place[0]), seen)
             return found
         holes = self.moved.posterior.places.places[self._place].holes
-        filled = np.flatnonzero(holes == self._factor)
+        filled = np.flatnonzero(holes == self.factor)
         tables = HiddenTables(self.moved.posterior, self._place, filled)
         zero = np.zeros(1, dtype=np.int64)
         by = tables.by_cohort(zero, self._all_cohorts, zero)

@@ -22,7 +22,7 @@ Factor = tuple[tuple[Node, ...], np.ndarray]
 Evidence = Mapping[str, Any]
 
 
-class Impossible(Exception):  # noqa: N818 -- a finding, not a mistake
+class Impossible(Exception):
     """The evidence has probability zero."""
 
 
@@ -408,8 +408,8 @@ def reachable(
         factor
         for factor, here in zip(factors, inside, strict=False)
         if here
-        or {*factor[0]} & found
-        and {*factor[0]} <= observed  # what was observed of them stays said
+        or ({*factor[0]} & found
+        and {*factor[0]} <= observed)  # what was observed of them stays said
     ]
     return kept, any(inside[len(factors) :])
 

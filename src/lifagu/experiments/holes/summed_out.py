@@ -53,7 +53,7 @@ class SummedOut:
         marginals = self._found.solution.marginals
         likely = np.exp(marginals.in_a_row(first + np.arange(len(tables)), tables.offsets))
         start = 0
-        for number, filled in enumerate(moved.filled):
+        for number, filled in enumerate(moved.apart):
             end = start + len(filled)
             if len(filled):
                 here = slice(int(tables.offsets[start]), int(tables.offsets[end]))

@@ -44,14 +44,13 @@ class Draft:
         lend(self.original, self._keys, holes, donors, self.arguments)
 
     def replace_known(
-        self, place: CohortPlace, known: Ints, rows: Floats, many: Ints | None = None
+        self, place: CohortPlace, factors: Ints, rows: Floats, many: Ints | None = None
     ) -> None:
         """Give known factors of a place other tables, rows in the place's axis order.
 
-        many: how many rows after each other make the table of each, one by default; known then
-        names a factor for each row.
+        many: how many rows after each other make the table of each, one by default; there is then
+        a factor for each row.
         """
-        factors = place.known[known]
         own = aligned_rows(self.original, self._keys, factors, place.first, rows, back=True)
         if many is None:
             self.numbers[factors] = self.add(own) + np.arange(len(factors))

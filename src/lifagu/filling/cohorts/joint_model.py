@@ -42,6 +42,8 @@ class JointModel(Frozen):
     factor of its own for the cohort of each individual in `cohorts` and the table of each hole in
     `tables`; then factors between both.
     prior: the potentials of these single factors, cohorts first, flat.
+    opened: for each factor of the model its hidden variable, by its place among them, -1 for none;
+    holes in which one table is hidden (`CohortPlace.steady`) have the same.
     owners: whose each factor is, as a number of an individual; first_factor: the first single one.
     """
 
@@ -49,6 +51,7 @@ class JointModel(Frozen):
     cohorts: HiddenChoices
     tables: HiddenChoices
     prior: Floats
+    opened: Ints
     owners: Ints
     first_factor: int
 
@@ -141,7 +144,8 @@ class _Making:
         places = posterior.places
         many = np.zeros(places.count, dtype=np.int64)
         for place, holes, known in zip(places.places, filled, cleaned, strict=True):
-            many += np.bincount(place.owner_of_hole[holes], minlength=len(many))
+            apart, _ = place.apart(holes)
+            many += np.bincount(place.owner_of_hole[apart], minlength=len(many))
             many += np.bincount(place.shown.evidence.owners.of[known], minlength=len(many))
         self._cohorts = hidden_cohorts(self._posterior, np.flatnonzero(many > 1))
         self._place = np.full(places.count, -1, dtype=np.int64)  # among those with a hidden cohort
@@ -163,21 +167,22 @@ class _Making:
         between = [owner[tables.who[hidden - len(self._cohorts)]] for _, hidden, _ in self._between]
         owners = np.concatenate((owner, self._cohorts.who, owner[tables.who], *between))
         graph, first = self._graph(prior), len(self._opened)
-        return JointModel(graph, self._cohorts, tables, prior, owners, first)
+        return JointModel(graph, self._cohorts, tables, prior, self._opened, owners, first)
 
     def _fill(self, number: int, filled: Ints) -> None:
         """Give the holes of a place stacks of tables, and say how likely each is by cohort."""
         if not len(filled):
             return
         place, hidden = self._posterior.places.places[number], sum(map(len, self._hidden))
-        tables = HiddenTables(self._posterior, number, filled)
+        apart, of = place.apart(filled)
+        tables = HiddenTables(self._posterior, number, apart)
         choices = tables.choices
         one = first_places(choices.sets)
         first = self._draft.add_flat(tables.stacked(one), choices.sizes[one] * place.shown.size)
-        self._draft.give(place, choices.who, first + choices.sets)
-        self._opened[choices.who] = hidden + np.arange(len(filled))
-        self._hidden.append(choices)
-        at = self._place[place.owner_of_hole[filled]]
+        self._draft.give(place, place.holes[filled], first + choices.sets[of])
+        self._opened[place.holes[filled]] = hidden + of
+        self._hidden.append(tables.by_origin)
+        at = self._place[place.owner_of_hole[apart]]
         some = np.flatnonzero(at >= 0)
         if len(some):
             alike = tables.alike(some, self._cohorts.sets[at[some]])
@@ -195,13 +200,16 @@ class _Making:
         at = self._place[place.shown.evidence.owners.of[known]]
         single, several = known[at < 0], known[at >= 0]
         if len(single):
-            self._draft.replace_known(place, single, self._posterior.cleaned(number)[single])
+            factors, of = place.having(single)
+            tables = self._posterior.cleaned(number)[single[of]]
+            self._draft.replace_known(place, factors, tables)
         if len(several):
-            at = at[at >= 0]
+            factors, of = place.having(several)
+            at = at[at >= 0][of]
             pair, cohort = self._cohorts.pairs(at)
-            tables = self._posterior.cleaned_in(number, several[pair], cohort)
-            self._draft.replace_known(place, several[pair], tables, self._cohorts.sizes[at])
-            self._opened[place.known[several]] = at
+            tables = self._posterior.cleaned_in(number, several[of[pair]], cohort)
+            self._draft.replace_known(place, factors[pair], tables, self._cohorts.sizes[at])
+            self._opened[factors] = at
 
     def _graph(self, prior: Floats) -> FactorGraph:
         """The graph with its further variables and factors."""

@@ -33,7 +33,7 @@ class NamedTables(Frozen):
         tables, posterior = moved.joint.tables, moved.posterior
         compared, named = [np.ones(len(tables.choices), dtype=np.bool_) for _ in range(2)]
         hole = 0
-        for number, filled in enumerate(moved.filled):
+        for number, filled in enumerate(moved.apart):
             here = slice(*tables.offsets[[hole, hole + len(filled)]].tolist())
             hole += len(filled)
             shown = posterior.places.places[number].shown
@@ -47,7 +47,7 @@ class NamedTables(Frozen):
 
     def likeliest(self, chances: Floats) -> Ints:
         """For each hole its likeliest named choice, as a place in `tables.choices`."""
-        known = np.where(self.named, chances, -1.0)
+        known = np.where(self.named, self.tables.together(chances), -1.0)
         most = np.maximum.reduceat(known, self.tables.offsets[:-1])
         first = np.flatnonzero(known == most[self.tables.owners])[::-1]
         likeliest = np.zeros(len(self.tables), dtype=np.int64)
@@ -58,4 +58,6 @@ class NamedTables(Frozen):
         """Chances of all choices among those that are compared, 0 for the others."""
         some = np.where(self.compared, chances, 0.0)
         total = np.bincount(self.tables.owners, some, minlength=len(self.tables))
-        return np.asarray(some / np.where(total > 0, total, 1.0)[self.tables.owners])
+        return np.asarray(
+            self.tables.together(some) / np.where(total > 0, total, 1.0)[self.tables.owners]
+        )

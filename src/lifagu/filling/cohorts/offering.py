@@ -73,6 +73,13 @@ def most_probable(posterior: CohortPosterior, number: int) -> MostProbable:
     return MostProbable(best, place.shown.in_order(atoms), np.full(len(best), -1))
 
 
+def likeliest_behind(posterior: CohortPosterior, number: int) -> Floats:
+    """The likeliest table behind each estimated one of a place, (rows, size)."""
+    shown, here = posterior.places.places[number].shown, posterior.cohorts.found[0].places[number]
+    which = here.which_known(shown.evidence, posterior.belonging[0][posterior.kind_of])
+    return np.asarray(shown.in_order(here.atoms)[which.argmax(axis=1)])
+
+
 def offers_by_cohorts(posterior: CohortPosterior) -> Offers:
     """The tables that compete for every hole, each class of holes with its own chances."""
     parts = [

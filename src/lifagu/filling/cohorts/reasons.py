@@ -168,5 +168,5 @@ def _information(joint: Floats) -> float:
     (0.6931, 0.0)
     """
     expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    some = joint > 0
+    some = (joint > 0) & (expected > 0)  # the product of small numbers may vanish
     return float((joint[some] * np.log(joint[some] / expected[some])).sum())
