@@ -172,7 +172,8 @@ def lifted(folder: Path, on: str, place: Path) -> Lifted:
         if engine is None:
             return in_memory(folder, place / "out")
         here, memory = Place(on, progress=watch), int(BESIDE * LIMIT)
-        found = lift_on(Journal(engine), folder, {}, lifagu.Filling(), here, place / "out", memory)
+        rule = lifagu.Filling(by="individuals")  # tables compete
+        found = lift_on(Journal(engine), folder, {}, rule, here, place / "out", memory)
         return found.groups.variables + found.groups.factors
 
     groups, cost = took(on, place / "work", int((1 - BESIDE) * LIMIT), task)

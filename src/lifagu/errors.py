@@ -32,6 +32,10 @@ class Remedy(StrEnum):
     FEWER_JOINTLY = "ask about fewer variables jointly"
     MORE_ROUNDS = "allow more rounds, or give a memory_limit within which what still changes fits"
     IN_MEMORY = 'where it fits in memory, open it with on="memory"'
+    MEMORY_OR_RULE = (
+        'where it fits in memory, open it with on="memory", or name a rule such as by="individuals"'
+    )
+    MORE_MEMORY_OR_RULE = 'give a larger memory_limit, or name a rule such as by="individuals"'
     LEAVE_OUT = 'leave it out, or open it with on="memory"'
     NAME_ENGINE = 'name the engine, such as on="duckdb"'
     FILL = "say how they are to be filled: case.fill()"

@@ -19,6 +19,7 @@ from lifagu.errors import LONGEST, LifaguError, MissingExtraError, Remedy, did_y
 from lifagu.experiments.paper import run_paper
 from lifagu.formats.json_lines import PathError
 from lifagu.inference.memory_limit import PlanTooLargeError
+from lifagu.questions.where_to_work import BY_SQL
 from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.spark_words import refusal
 from lifagu.web import serve
@@ -113,6 +114,12 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
     Remedy.FEWER_JOINTLY: (None, asked(*MANY), f"query chain.json {' '.join(MANY)} --joint"),
     Remedy.MORE_ROUNDS: (None, lifted(rounds=1), f"{LIFT} --rounds-at-most 1"),
     Remedy.IN_MEMORY: (at_most("lifagu.scale.factor_types.MOST_TYPES"), lifted(), LIFT),
+    Remedy.MEMORY_OR_RULE: (None, lifted("people/"), "lift people/ --on duckdb"),
+    Remedy.MORE_MEMORY_OR_RULE: (
+        lambda patch: patch.setitem(BY_SQL, "lift", 10**9),  # bytes for an argument
+        lambda: lifagu.open("people/", memory_limit=2**30).lift(),
+        "lift people/ --memory-limit 1G",
+    ),
     Remedy.FEWER_TYPES: (
         at_most("lifagu.scale.individuals.MOST_TYPES"),
         lifted("people/"),
@@ -141,7 +148,7 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         lambda: lifagu.io.load("chain.json", "x.duckdb"),
         "check chain.json --db x.duckdb",
     ),
-    Remedy.ONE_OR_MEAN: (
+    Remedy.ONE_MODEL: (
         None,
         unsure("H", unknown="mixture", engine="bp"),
         "query people.json H --unknown mixture --engine bp",
@@ -171,6 +178,16 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         "query chain.json v0 --engine enumerate",
     ),
     Remedy.BY_CLASS: (None, smokers, f"marginals {EXAMPLES / 'smokers.json'} --expand"),
+    Remedy.COHORTS_OR_MIXTURE: (
+        None,
+        moved(by="share", unknown="posterior"),
+        "lift chain.json --fill share --unknown posterior",
+    ),
+    Remedy.THETA_BY_INDIVIDUALS: (
+        None,
+        moved(by="auto", theta=0.5),
+        "lift chain.json --fill auto --theta 0.5",
+    ),
     Remedy.STEPS_OR_PUBLISHED: (
         None,
         moved(steps=2, published=True),

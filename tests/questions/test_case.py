@@ -27,13 +27,15 @@ EXAMPLES = {  # model, who is added, evidence, what is asked
     "workshop": ("workshop.pfl", [], {}, None),
 }
 METHODS = {
-    "share": {},
+    "auto": {},
+    "share": {"by": "individuals"},
     "structure": {"structure_only": True},
     "published": {"published": True},
     "steps": {"steps": 4},
 }
 FLAGS = {
-    "share": [],
+    "auto": [],
+    "share": ["--fill", "individuals"],
     "structure": ["--structure-only"],
     "published": ["--published"],
     "steps": ["--steps", "4"],
@@ -111,7 +113,8 @@ def by_python(case, asked, engine):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize(
-    ("method", "unknown"), list(product(METHODS, ("one", "mean", "mixture", "bounds")))
+    ("method", "unknown"),
+    [("auto", "posterior"), *product(METHODS, ("one", "mean", "mixture", "bounds"))],
 )
 def test_command_line_page_and_python_say_the_same(name, method, unknown, capsys, tmp_path):
     case, asked = case_of(name)

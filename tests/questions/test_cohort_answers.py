@@ -10,6 +10,7 @@ import pytest
 import lifagu
 from lifagu.errors import NoAnswerError
 from lifagu.io import from_json, to_json
+from lifagu.questions.posterior_model import posterior_graph
 from lifagu.questions.unsure.draws import INTERVAL, MODELS, SEED
 from support.cohort_models import population
 from support.counted_clinic import TEMPLATE, clinic
@@ -183,9 +184,8 @@ def test_odd_models_are_answered(what):
 # ---- the case
 
 
-def test_a_case_answers_with_the_mean_unless_told_otherwise(people, moved):
-    case = lifagu.open(people.graph).fill(by="cohorts")
-    assert case.filling.unknown == "mean"
+def test_a_case_answers_with_the_mean_if_told_so(people, moved):
+    case = lifagu.open(people.graph).fill(by="cohorts", unknown="mean")
     wanted = lifagu.query(moved, "A.p0", unknown="mean")
     assert case.ask("A.p0").probabilities == pytest.approx(wanted.probabilities)
     assert set(HOLES) == set(case.ask("A.p0").rests_on)
@@ -230,22 +230,27 @@ def told(capsys, *arguments):
     return out
 
 
-def test_every_verb_fills_by_cohorts(path, moved, capsys, tmp_path):
-    graph = moved.averaged()
+@pytest.mark.parametrize("way", ["mean", "posterior"])
+def test_every_verb_fills_by_cohorts(way, path, moved, capsys, tmp_path):
+    graph = moved.averaged() if way == "mean" else posterior_graph(moved)
+    own, more = list(moved.original.variable_names), ["--json", "--unknown", way]
     oracle = Elimination(model_of(graph))
     wanted = oracle.marginal("A.p0")
-    answer = json.loads(told(capsys, "query", path, "A.p0", "--json"))
+    answer = json.loads(told(capsys, "query", path, "A.p0", *more))
     assert answer["answers"][0]["probabilities"] == pytest.approx(wanted)
     assert answer["unknown"] == {"total": 6, "transferred": 6, "left": 0}
-    every = json.loads(told(capsys, "marginals", path, "--json"))
+    every = json.loads(told(capsys, "marginals", path, *more))
+    assert list(every["marginals"]) == own
     assert list(every["marginals"]["A.p0"].values()) == pytest.approx(wanted)
     assert every["left_out"] == []
-    weight = json.loads(told(capsys, "logz", path, "--json"))["log_partition"]
+    weight = json.loads(told(capsys, "logz", path, *more))["log_partition"]
     assert weight == pytest.approx(oracle.log_total)
-    best = json.loads(told(capsys, "map", path, "--json"))
+    best = json.loads(told(capsys, "map", path, *more))
     assert best["log_weight"] == pytest.approx(oracle.log_best)
-    assert oracle.weight(best["assignment"]) == pytest.approx(best["log_weight"])
-    told(capsys, "impute", path, "--out", tmp_path / "out.csv")
+    assert list(best["assignment"]) == own
+    if way == "mean":
+        assert oracle.weight(best["assignment"]) == pytest.approx(best["log_weight"])
+    told(capsys, "impute", path, "--out", tmp_path / "out.csv", *more)
     rows = (tmp_path / "out.csv/marginals.csv").read_text()
     assert "A.p0" in rows
     assert "cohort" in (tmp_path / "out.csv/transfers.csv").read_text()
@@ -272,8 +277,10 @@ def test_lift_has_the_keys_of_the_contract_and_the_cohort(path, moved, capsys):
         record.factor for record in moved.record
     ]
     names = set(moved.original.factor_names)
+    posteriors = lifagu.open(path).fill(by="cohorts").lift().posteriors
+    assert [each["posterior"] for each in found["transfers"]] == pytest.approx(posteriors)
     for each, record in zip(found["transfers"], moved.record, strict=True):
-        assert each["posterior"] is None
+        assert 0 < each["posterior"] <= 1
         assert each["status"] == "transferred"
         assert each["donor"] in names
         assert each["candidates"] > 0 < each["agreeing"]

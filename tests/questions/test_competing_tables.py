@@ -646,9 +646,11 @@ def test_functions_use_tables_as_the_transfer_says(by):
 @pytest.mark.parametrize(("way", "words"), [("mean", "take the mean"), ("mixture", "mix all")])
 def test_groups_and_figures_say_that_answers_use_more(capsys, way, words):
     model = str(ROOT / "examples/wards.json")
-    _, shown, _ = run_cli(capsys, "lift", model, "--unknown", way)
+    _, shown, _ = run_cli(capsys, "lift", model, "--fill", "individuals", "--unknown", way)
     assert f"best table of each hole; answers {words}" in shown
-    assert "; answers" not in run_cli(capsys, "lift", model)[1]
+    assert "; answers" not in run_cli(capsys, "lift", model, "--fill", "individuals")[1]
+    usual = "best table of each hole; answers sum over all that compete"
+    assert usual in run_cli(capsys, "lift", model)[1]
     arrows = "arrow: the best of the tables it takes is that of the factor it comes from"
     assert arrows in lifagu.draw(wards(unknown=way), "transfers").notes
     assert arrows not in lifagu.draw(wards(), "transfers").notes
@@ -658,6 +660,6 @@ def test_what_each_takes_by_cohorts_is_one_line_of_a_kind():
     case = lifagu.open(ROOT / "examples/wards.json").fill(by="cohorts")
     lent = case.impute(["Recovers.p9"]).lent
     assert [(each.factors, each.count, each.takes, each.unit) for each in lent] == [
-        ("r(Severe, Recovers, Staffed)", 3, "the mean over cohorts", "cohort"),
-        ("s(Severe)", 1, "the mean over cohorts", "cohort"),
+        ("r(Severe, Recovers, Staffed)", 3, "the tables of all cohorts", "cohort"),
+        ("s(Severe)", 1, "the tables of all cohorts", "cohort"),
     ]

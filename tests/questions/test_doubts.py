@@ -94,27 +94,46 @@ def factory(tmp_path_factory):
     return folder / "factory.json"
 
 
-def test_check_warns_of_guesses(factory, capsys):
-    _, out, err = run_cli(capsys, "check", str(factory))
-    assert "ok, 121 variables, 160 factors (15 unknown)" in out
+def by_individuals(factory, **settings):
+    return lifagu.open(factory).fill(by="individuals", **settings)
+
+
+def test_a_line_for_each_kind_of_guesses(factory, capsys):
+    _, _, err = run_cli(capsys, "map", str(factory), "--fill", "individuals")
     lines = err.splitlines()
     assert [line.split("(")[0] for line in lines] == [
         "warning: heat",
         "warning: fail",
         "warning: due",
     ]
-    case = lifagu.open(factory)
+    case = by_individuals(factory)
     record = case.transfer.record[0]
     weakest = f"for heat(M-36) {record.agreeing} of {record.candidates} agree"
     assert lines[0] == (
         f"warning: heat(Heat): all 5 filled tables are hardly better than a guess ({weakest}); "
-        "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown"
+        "try --fill auto, --unknown mean, or a --theta that leaves it unknown"
     )
-    assert case.fill(unknown="mean").doubts == case.unfilled().doubts == ()
+    mean = by_individuals(factory, unknown="mean")
+    assert mean.doubts == case.unfilled().doubts == ()
+
+
+def test_nobody_guesses_by_default(factory, capsys):
+    """Cohorts sum over tables, so that none has to be the right one."""
+    case = lifagu.open(factory)
+    assert case.transfer.way == "posterior"
+    assert case.doubts == ()
+    assert case.ask("Heat(M-36)").warnings == ()
+    assert not case.impute().marginals.guesses.any()
+    for command in ("check", "map", "marginals"):
+        _, _, err = run_cli(capsys, command, str(factory))
+        assert "guess" not in err
+    _, out, _ = run_cli(capsys, "impute", str(factory))
+    assert "15 filled, 0 left unknown (15 by cohorts, summed over)" in out
+    assert "guess" not in out
 
 
 def test_answers_say_that_they_rest_on_guesses(factory, capsys):
-    case = lifagu.open(factory)
+    case, named = by_individuals(factory), [str(factory), "Heat(M-36)", "--fill", "individuals"]
     record = case.transfer.record[0]
     agree = f"{record.agreeing} of {record.candidates} agree"
     assert record.candidates == 35
@@ -123,29 +142,29 @@ def test_answers_say_that_they_rest_on_guesses(factory, capsys):
     )
     # the heat of M-36 is not observed, whether it fails is
     answer = case.ask("Heat(M-36)")
-    _, out, _ = run_cli(capsys, "query", str(factory), "Heat(M-36)")
-    assert f"  warning: {answer.warnings[0]}; try --fill cohorts" in out
+    _, out, _ = run_cli(capsys, "query", *named)
+    assert f"  warning: {answer.warnings[0]}; try --fill auto" in out
     assert agree in answer.warnings[0]
-    _, out, _ = run_cli(capsys, "query", str(factory), "Heat(M-36)", "--json")
+    _, out, _ = run_cli(capsys, "query", *named, "--json")
     assert json.loads(out)["answers"][0]["warnings"] == list(answer.warnings)
-    _, out, err = run_cli(capsys, "query", str(factory), "Heat(M-36)", "--explain", "--quiet")
+    _, out, err = run_cli(capsys, "query", *named, "--explain", "--quiet")
     assert ("agree: " in err and "nearest to M-" in err) or "no table of M-" in err
-    assert case.fill(unknown="mean").ask("Heat(M-36)").warnings == ()
+    assert by_individuals(factory, unknown="mean").ask("Heat(M-36)").warnings == ()
     for command in ("marginals", "map"):
-        _, out, err = run_cli(capsys, command, str(factory), "--json")
+        _, out, err = run_cli(capsys, command, str(factory), "--fill", "individuals", "--json")
         assert len(json.loads(out)["warnings"]) == 3 == err.count("hardly better than a guess")
     assert "hardly better than a guess" in answer._repr_html_()
 
 
 def test_imputing_says_it_and_own_tables_are_among_all(factory, capsys):
-    found = lifagu.open(factory).impute()
+    found = by_individuals(factory).impute()
     asked = found.marginals
     assert (asked.own <= asked.lent).all()
     assert (asked.guesses == asked.lent).all()
     cut = list(asked.names).index("Due(M-36)")  # M-36 failed, so only this table matters
     assert (asked.own[cut], asked.lent[cut]) == (1, 1)
-    _, out, _ = run_cli(capsys, "impute", str(factory))
-    assert "warning: 15 of 15 are hardly better than a guess; try --fill cohorts" in out
+    _, out, _ = run_cli(capsys, "impute", str(factory), "--fill", "individuals")
+    assert "warning: 15 of 15 are hardly better than a guess; try --fill auto" in out
     assert "1, weakest share" in out
     assert ", 1 guess" in out
     assert "guesses" in found.tables()["marginals"]
@@ -154,11 +173,12 @@ def test_imputing_says_it_and_own_tables_are_among_all(factory, capsys):
 
 
 def test_under_mean_nobody_takes_one_table(factory, capsys):
-    _, out, _ = run_cli(capsys, "impute", str(factory), "--unknown", "mean")
+    rule = ["--fill", "individuals", "--unknown", "mean"]
+    _, out, _ = run_cli(capsys, "impute", str(factory), *rule)
     assert "the mean of 35 tables" in out
     assert "the table of" not in out
     assert "guess" not in out
-    found = lifagu.open(factory).fill(unknown="mean").impute()
+    found = by_individuals(factory, unknown="mean").impute()
     reasons = {str(reason) for reason in found.tables()["transfers"]["reason"]}
     assert all("it takes the mean, in which each of them counts once" in each for each in reasons)
     assert {str(way) for way in found.tables()["transfers"]["way"]} == {"mean"}
@@ -195,7 +215,7 @@ def test_warnings_count_the_guesses_an_answer_rests_on(seed):
 
 
 def test_the_weakest_reasons_are_told_once_those_of_whom_was_asked_about_first(factory):
-    moved = lifagu.open(factory).transfer
+    moved = by_individuals(factory).transfer
     every = [record.factor for record in moved.record]
     told = weakest_behind(moved, ["Heat(M-38)"], every, 3)
     assert [each.factor for each in told] == ["heat(M-38)", "fail(M-38)", "due(M-38)"]
@@ -224,7 +244,7 @@ def test_records_say_how_tables_are_used(way):
     takes = {"one": "the table of fA", "mean": "the mean of 4 tables"}
     assert (record.reason, record.way) == (words[way], way)
     assert record.takes == record.as_dict()["takes"] == takes.get(way, "each of 2 tables")
-    (line,) = lifagu.impute(graph, unknown=way).lent
+    (line,) = lifagu.impute(graph, by="individuals", unknown=way).lent
     assert (line.takes, line.way) == (record.takes, way)
     # the mean itself: three of (1/3, 2/3) and one of (2/3, 1/3)
     expected = [5 / 12, 7 / 12] if way == "mean" else [1, 2]

@@ -14,7 +14,8 @@ from support.helpers import ROOT, graph_of, random_model, run_cli
 
 SEEDS = range(40)
 WAYS = {
-    "share": {},
+    "individuals": {"by": "individuals"},
+    "auto": {"by": "auto"},
     "structure only": {"structure_only": True},
     "published": {"published": True},
     "steps": {"steps": 4},
@@ -39,7 +40,7 @@ def drawn(seed):
 def settings_of(seed, graph):
     """One of the ways to fill; profiles need individuals."""
     settings = list(WAYS.values())[seed % len(WAYS)]
-    return {} if "profiles" in settings and not graph.individuals else settings
+    return WAYS["individuals"] if "profiles" in settings and not graph.individuals else settings
 
 
 def read_back(folder, table):
@@ -54,8 +55,10 @@ def read_back(folder, table):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lines_add_up_to_the_records(seed):
     graph, evidence = drawn(seed)
-    found = lifagu.impute(graph, evidence, [], theta=0.5, **settings_of(seed, graph))
-    moved = lifagu.transfer(graph, 0.5, evidence, **settings_of(seed, graph))
+    settings = settings_of(seed, graph)
+    settings = WAYS["individuals"] if settings == WAYS["auto"] else settings
+    found = lifagu.impute(graph, evidence, [], theta=0.5, **settings)
+    moved = lifagu.transfer(graph, 0.5, evidence, **settings)
     filled = [record for record in moved.record if record.status == "transferred"]
     assert (found.unknown, found.filled) == (len(moved.record), len(filled))
     assert sum(line.count for line in found.lent) == len(filled)
@@ -136,10 +139,11 @@ def test_answers_are_those_of_single_questions(seed, few, monkeypatch):
 
 
 @pytest.mark.parametrize("unknown", ["mean", "mixture", "bounds"])
+@pytest.mark.parametrize("by", ["individuals", "auto"])
 @pytest.mark.parametrize("seed", range(12))
-def test_unsure_answers_are_those_of_single_questions(seed, unknown):
+def test_unsure_answers_are_those_of_single_questions(seed, by, unknown):
     graph, evidence = drawn(seed)
-    moved = lifagu.transfer(graph, 0, evidence)
+    moved = lifagu.transfer(graph, 0, evidence, by=by)
     names = [name for name in graph.variable_names if asked(moved, name, evidence) is not None][:3]
     try:
         expected = {
@@ -147,9 +151,9 @@ def test_unsure_answers_are_those_of_single_questions(seed, unknown):
         }
     except lifagu.NoAnswerError:
         with pytest.raises(lifagu.NoAnswerError):
-            lifagu.impute(graph, evidence, names, unknown=unknown)
+            lifagu.impute(graph, evidence, names, by=by, unknown=unknown)
         return
-    found = lifagu.impute(graph, evidence, names, unknown=unknown)
+    found = lifagu.impute(graph, evidence, names, by=by, unknown=unknown)
     for name, answer in expected.items():
         assert list(found.marginals[name].values()) == pytest.approx(
             answer.probabilities.tolist(), rel=1e-9
@@ -161,11 +165,12 @@ def test_unsure_answers_are_those_of_single_questions(seed, unknown):
         assert columns["lower"].tolist() == pytest.approx(low, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("by", ["individuals", "auto"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_own_tables_are_those_of_the_same_individual_that_the_answer_rests_on(seed):
+def test_own_tables_are_those_of_the_same_individual_that_the_answer_rests_on(seed, by):
     graph, evidence = drawn(seed)
-    found = lifagu.impute(graph, evidence, list(graph.variable_names)).marginals
-    moved = lifagu.transfer(graph, 0, evidence)
+    found = lifagu.impute(graph, evidence, list(graph.variable_names), by=by).marginals
+    moved = lifagu.transfer(graph, 0, evidence, by=by)
     shares = {each.factor: each.share for each in moved.record}
 
     def owner(name):
@@ -220,7 +225,7 @@ def test_only_what_was_asked_can_be_looked_up():
     with pytest.raises(lifagu.ModelError, match="impute takes a FactorGraph, not ParfactorGraph"):
         lifagu.impute(lifagu.read(ROOT / "examples/smokers.json"))
     with pytest.raises(
-        lifagu.ModelError, match="unknown is 'all'; choose one of one, mean, mixture, bounds"
+        lifagu.ModelError, match="unknown is 'all'; choose one of posterior, one, mean, mixture"
     ):
         lifagu.impute(graph, unknown="all")
 
@@ -239,12 +244,13 @@ def test_they_are_not_too_many():
 
 
 @pytest.mark.parametrize("unknown", ["one", "mean"])
+@pytest.mark.parametrize("by", ["individuals", "auto"])
 @pytest.mark.parametrize("seed", range(10))
-def test_tables_say_what_the_completed_graph_holds(seed, unknown, tmp_path):
+def test_tables_say_what_the_completed_graph_holds(seed, by, unknown, tmp_path):
     graph, evidence = drawn(seed)
-    found = lifagu.impute(graph, evidence, unknown=unknown)
+    found = lifagu.impute(graph, evidence, by=by, unknown=unknown)
     lifagu.io.write_imputed(tmp_path / "result", found.tables())
-    moved = lifagu.transfer(graph, 0, evidence, unknown=unknown)
+    moved = lifagu.transfer(graph, 0, evidence, by=by, unknown=unknown)
     completed = moved.averaged() if unknown == "mean" else moved.graph
     filled = read_back(tmp_path / "result", "tables")
     assert [row["factor"] for row in filled] == [

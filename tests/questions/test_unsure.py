@@ -188,7 +188,7 @@ def test_evidence_that_no_draw_explains_has_no_answer(only_draws):
 
 @pytest.mark.parametrize("way", ["mixture", "bounds"])
 def test_the_example_hospital_is_answered(way, tmp_path):
-    case = lifagu.open(install_hospital(tmp_path, hospital())).fill(unknown=way)
+    case = lifagu.open(install_hospital(tmp_path, hospital())).fill(by="individuals", unknown=way)
     answer = case.ask("Sick(eve)")
     assert "draws of about 10^1" in answer.notes[0]
     if way == "mixture":

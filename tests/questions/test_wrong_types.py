@@ -264,7 +264,7 @@ REFUSED = {
     ),
     "unknown that is None": (
         lambda: lifagu.marginals(MOVED, unknown=None),
-        "unknown is None; choose one of one, mean",
+        "unknown is None; choose one of posterior, one",
     ),
     "an engine that is None": (
         lambda: lifagu.query(GRAPH, "Epid", engine=None),

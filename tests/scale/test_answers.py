@@ -670,7 +670,7 @@ def test_filled_and_asked_on_the_command_line(folder, tmp_path, capsys):
         np.testing.assert_allclose(
             *([a["probabilities"] for a in each["answers"]] for each in (found[0], found[-1]))
         )
-    told = ["--evidence", "A0=true", "--evidence-in-roles"]
+    told = ["--evidence", "A0=true", "--evidence-in-roles", "--fill", "individuals"]
     status, _, err = run_cli(capsys, "query", str(folder), "H", "--on", "duckdb", *told)
     assert (status, err) == (
         3,

@@ -18,6 +18,7 @@ from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
 from lifagu.scale.near_unknown_factors import find_near
 from support.by_sql import (
+    BY_INDIVIDUALS,
     WAYS_FOR_INDIVIDUALS,
     Forgetful,
     cases,
@@ -110,8 +111,8 @@ PEOPLE = {  # texts in place of lists, ids with gaps, rows in any order, some va
 
 def test_texts_in_place_of_lists(tmp_path):
     make_folder(tmp_path / "big", **PEOPLE)
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    lifted_by_sql(tmp_path / "big", tmp_path / "sql")
+    lifted_in_memory(tmp_path / "big", tmp_path / "memory", **BY_INDIVIDUALS)
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql", ways=BY_INDIVIDUALS)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
     units = duckdb.sql(f"SELECT DISTINCT unit FROM '{tmp_path}/sql/transfers.parquet'").fetchall()
     assert units == [("individual",)]
@@ -120,12 +121,11 @@ def test_texts_in_place_of_lists(tmp_path):
 @pytest.mark.parametrize("line", ["finding what", "passing colours", "writing factors"])
 def test_an_interrupted_run_goes_on(tmp_path, line):
     make_folder(tmp_path / "big", **PEOPLE)
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
+    lifted_in_memory(tmp_path / "big", tmp_path / "memory", **BY_INDIVIDUALS)
+    place = {"ways": BY_INDIVIDUALS, "temp": tmp_path / "temp"}
     with pytest.raises(KeyboardInterrupt):
-        lifted_by_sql(
-            tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", progress=stop_at(line)
-        )
-    lifted_by_sql(tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", resume=True)
+        lifted_by_sql(tmp_path / "big", tmp_path / "sql", progress=stop_at(line), **place)
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql", resume=True, **place)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
@@ -142,10 +142,10 @@ def test_too_many_sorts_of_individuals(tmp_path, monkeypatch):
 def test_impute_reports_as_from_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
     lifagu.write(graph, tmp_path / "big", evidence)
-    assert_imputed_alike(tmp_path)
+    assert_imputed_alike(tmp_path, **BY_INDIVIDUALS)
 
 
-@pytest.mark.parametrize("unknown", ["one", "mean"])
+@pytest.mark.parametrize("unknown", ["one", "mean", "posterior"])
 def test_questions_about_somebody_who_was_filled(tmp_path, unknown):
     graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
     lifagu.write(graph, tmp_path / "big")

@@ -23,7 +23,16 @@ from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.finishing_in_memory import finisher
 from lifagu.scale.journal import Journal
-from support.by_sql import WAYS, Forgetful, Told, cases, lifted_by_sql, lifted_in_memory, stop_at
+from support.by_sql import (
+    BY_INDIVIDUALS,
+    WAYS,
+    Forgetful,
+    Told,
+    cases,
+    lifted_by_sql,
+    lifted_in_memory,
+    stop_at,
+)
 from support.graphs_for_engines import big_graph, chain
 from support.helpers import run_cli
 from support.parquet_folders import make_folder
@@ -226,7 +235,7 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
         """,
     )
     evidence = {"x0": "no", "x70": {"yes": 1.0, "no": 3.0}}
-    for ways in ({}, {"published": True}):
+    for ways in (BY_INDIVIDUALS, {"published": True}):
         lifted_in_memory(tmp_path / "big", tmp_path / "memory", evidence, **ways)
         lifted_by_sql(tmp_path / "big", tmp_path / "sql", evidence, ways)
         assert_same_tables(tmp_path / "sql", tmp_path / "memory")

@@ -8,10 +8,17 @@ import pytest
 import lifagu
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
-from support.by_sql import WAYS_FOR_INDIVIDUALS, cases, lifted_by_sql, lifted_in_memory
+from support.by_sql import (
+    BY_INDIVIDUALS,
+    WAYS_FOR_INDIVIDUALS,
+    cases,
+    lifted_by_sql,
+    lifted_in_memory,
+)
 from support.connected_parts import assert_same_parts, random_links
-from support.graphs_for_engines import big_graph, hospital
+from support.graphs_for_engines import ONE, OTHER, big_graph, hospital, people
 from support.same_results import (
+    assert_as_from_memory_or_refused,
     assert_same_answers,
     assert_same_imputed,
     assert_same_lift,
@@ -47,7 +54,7 @@ def test_hospitals_are_lifted_as_in_memory(tmp_path, seed):
 def test_hospitals_are_imputed_and_asked_as_in_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
     lifagu.write(graph, tmp_path / "big", evidence)
-    memory, spark = cases(tmp_path / "big", on=ON)
+    memory, spark = cases(tmp_path / "big", ways=BY_INDIVIDUALS, on=ON)
     expected = memory.impute(out=tmp_path / "memory")
     assert_same_imputed(
         spark.impute(out=tmp_path / "sql"), expected, tmp_path / "sql", tmp_path / "memory"
@@ -55,6 +62,14 @@ def test_hospitals_are_imputed_and_asked_as_in_memory(tmp_path, seed):
     answered = list(expected.marginals.names)[:2]
     questions = [answered[:1], answered]
     assert_same_answers(spark.plan(questions).run(), memory.plan(questions).run())
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_what_all_agree_on_is_filled_by_default(tmp_path, refused):
+    last = OTHER if refused else ONE
+    graph = people((ONE, ONE), (ONE, ONE), (None, ONE), (last, ONE), test_p1=[5.0])
+    lifagu.write(graph, tmp_path / "big")
+    assert_as_from_memory_or_refused(tmp_path, refused, on=ON)
 
 
 @pytest.mark.parametrize("seed", range(3))

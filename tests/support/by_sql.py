@@ -3,15 +3,21 @@
 import lifagu
 from lifagu.scale.journal import Journal
 
+BY_INDIVIDUALS = {"by": "individuals"}
 WAYS = [
-    {},
+    BY_INDIVIDUALS,
     {"structure_only": True},
     {"published": True},
-    {"evidence_in_roles": True},
-    {"up_to_scale": True},
+    {**BY_INDIVIDUALS, "evidence_in_roles": True},
+    {**BY_INDIVIDUALS, "up_to_scale": True},
     {"theta": 0.6},
 ]
-WAYS_FOR_INDIVIDUALS = [{}, {"up_to_scale": True}, {"theta": 0.6}, {"evidence_in_roles": True}]
+WAYS_FOR_INDIVIDUALS = [
+    BY_INDIVIDUALS,
+    {**BY_INDIVIDUALS, "up_to_scale": True},
+    {"theta": 0.6},
+    {**BY_INDIVIDUALS, "evidence_in_roles": True},
+]
 
 
 class Told:

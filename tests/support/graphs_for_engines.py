@@ -6,6 +6,7 @@ import lifagu
 
 SINGLE = [[1, 2], [2, 4], [3, 1]]
 PAIR = [[1, 2, 3, 4], [2, 4, 6, 8], [4, 3, 2, 1]]
+ONE, OTHER = PAIR[0], PAIR[2]
 
 
 def big_graph(people=111_111):
@@ -87,3 +88,25 @@ def hospital(rng):
     return graph, {
         name: rng.choice(["true", "false"]) for name in graph.variable_names if rng.random() < 0.1
     }
+
+
+def people(*tables, more=(), shuffled=None, **supports):
+    """Somebody for each pair of tables, of a test and of a treatment, None where unknown.
+
+    more: numbers of those who had another treatment, which is a further factor; supports: by the
+    names of factors.
+    """
+    builder, factors = lifagu.FactorGraph.build().variable("Epid", kind="Epid"), []
+    for number, (test, treatment) in enumerate(tables):
+        name = f"p{number}"
+        builder.variable(f"Sick.{name}", kind="Sick", individual=name)
+        builder.variable(f"Treat.{name}", kind="Treat", individual=name)
+        factors.append((f"test.{name}", [f"Sick.{name}", "Epid"], test))
+        factors.append((f"treat.{name}", [f"Sick.{name}", f"Treat.{name}"], treatment))
+        if number in more:
+            factors.append((f"again.{name}", [f"Sick.{name}"], [1, 5]))
+    if shuffled is not None:
+        shuffled.shuffle(factors)
+    for name, scope, table in factors:
+        builder.factor(name, scope, table, support=supports.get(name.replace(".", "_")))
+    return builder.graph()

@@ -104,3 +104,25 @@ def assert_imputed_alike(place, queries=None, evidence=None, more=None, **ways):
     found = engine.impute(queries, out=place / "sql")
     assert_same_imputed(found, expected, place / "sql", place / "memory")
     return found
+
+
+def assert_as_from_memory_or_refused(place, refused, **engine):
+    """A folder `big` filled by default: all as from memory, or refused with nothing written."""
+    memory, elsewhere = cases(place / "big", **engine)
+    if refused:
+        for verb in ("lift", "impute"):
+            with pytest.raises(lifagu.ModelError, match="for the unknown factor.* in memory only"):
+                getattr(elsewhere, verb)(out=place / "sql")
+        for ask in (lambda: elsewhere.ask("Epid"), elsewhere.log_partition, elsewhere.groups):
+            with pytest.raises(lifagu.ModelError, match=r'or name a rule such as by="individuals"'):
+                ask()
+        assert not (place / "sql").exists()
+        assert "temp" not in engine or not list(engine["temp"].iterdir())
+        return
+    expected = memory.lift(out=place / "lifted")
+    assert_same_lift(elsewhere.lift(out=place / "lifted by sql"), expected)
+    assert_same_tables(place / "lifted by sql", place / "lifted")
+    assert_imputed_alike(place, more=engine)
+    if not expected.left:
+        questions = [["Epid"], ["Sick.p1"], ["Epid", "Sick.p0"]]
+        assert_same_answers(elsewhere.plan(questions).run(), memory.plan(questions).run())

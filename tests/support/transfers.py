@@ -23,9 +23,9 @@ def check_columns(moved):
         places = alignment.values[alignment.offsets[row] : alignment.offsets[row + 1]]
         assert tuple(places) == (record.alignment or ())
         assert columns["steps"].numbers[row] == (record.steps or -1)
-        assert columns["share"][row] == record.share or (
-            np.isnan(columns["share"][row]) and record.share is None
-        )
+        for field in ("share", "posterior"):
+            told = getattr(record, field)
+            assert columns[field][row] == told or (np.isnan(columns[field][row]) and told is None)
         assert columns["agreed"].numbers[row] == (-1 if record.agreed is None else record.agreed)
         for field in columns.keys() - {
             "factor_id",
@@ -34,6 +34,7 @@ def check_columns(moved):
             "steps",
             "agreed",
             "share",
+            "posterior",
         }:
             assert columns[field][row] == getattr(record, field), field
 

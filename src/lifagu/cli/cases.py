@@ -102,7 +102,7 @@ def placed(
     where = case.where(verb, engine=engine, in_memory=in_memory)
     if where.why:
         note(f"note: {where.on} was chosen: {where.why}", options.quiet)
-    return case.at(where.on)
+    return case.at(where.on, where.why)
 
 
 def run(options: Options, case: Case, planned: Planned[_Found], progress: ProgressLine) -> _Found:
@@ -112,6 +112,8 @@ def run(options: Options, case: Case, planned: Planned[_Found], progress: Progre
         note(f"note: {merging}", options.quiet)
     if options.explain:
         note(str(planned))
+        if case.filled_by:
+            note(case.filled_by)
     result = planned.run(progress)
     progress.close()
     return result

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lifagu.questions.findings import Lift
 
 Options = argparse.Namespace
+COST = "what that costs in accuracy: lifagu validate MODEL --fill cohorts --unknown posterior one"
 
 
 def check(options: Options) -> None:
@@ -41,9 +42,7 @@ def check(options: Options) -> None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
     with opened(options) as (case, _):
         counts = f"{case.model.summary}, {case.observed_count} observed"
-        warnings = _doubts(case)
     say(f"{options.model}: ok, {counts}")
-    _warn(warnings)
 
 
 def _doubts(case: Case) -> list[str]:
@@ -69,7 +68,7 @@ def info(options: Options) -> None:
         facts = case.describe()
         fillings: list[tuple[float, int]] = []
         if facts["unknown_factors"]:
-            fillings = case.transfer.filled_by_theta()
+            fillings = case.filled_by_theta()
             after = lifagu.describe(case.transfer.graph)
             facts["filled_by_theta"] = [
                 {"theta": theta, "filled": count} for theta, count in fillings
@@ -86,7 +85,7 @@ def info(options: Options) -> None:
     ]
     say(table(rows, indent=""))
     if fillings:
-        say("\nhow many unknown factors a threshold would fill:")
+        say("\nhow many unknown factors --theta would fill:")
         counts = [(f"{theta:.4g}", str(count)) for theta, count in fillings]
         say(table([("theta", "filled"), *counts]))
     if facts["example_query"]:
@@ -129,15 +128,26 @@ def _show_rounds(case: Case, found: Lift) -> None:
 def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
         say(f"{transfers_table(found, options.explain)}\n")
+        if options.explain:
+            _show_told(found)
     if found.transfer.stand_in:
         say(f"{found.transfer.stand_in}\n")
     if found.merging:
         say(f"{found.merging}\n")
     say(groups_table(found.groups))
+    if found.symmetry:
+        say(f"\n{found.symmetry}\n{COST}")
     if found.is_in_memory:
         say(f"\n{found.model}")
     elif not options.out:
         say("\nwho is in which group is written with --out FOLDER")
+
+
+def _show_told(found: Lift) -> None:
+    from lifagu.cli.explained import most_told
+
+    if told := most_told(found):
+        say(f"{told}\n")
 
 
 def query(options: Options) -> None:
@@ -154,7 +164,7 @@ def query(options: Options) -> None:
         say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
         return
     for answer in result.answers:
-        say(answer_table(answer, case.evidence))
+        say(answer_table(answer, case.evidence, case.way))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
 
@@ -166,7 +176,7 @@ def _explain(case: Case, result: Result) -> None:
         from lifagu.cli.explained import weakest_explained
 
         asked = [name for answer in result.answers for name in answer.variables]
-        if told := weakest_explained(case.transfer, asked, factors):
+        if told := weakest_explained(case, asked, factors):
             note(told)
 
 
@@ -281,7 +291,7 @@ def validate(options: Options) -> None:
             folds=options.folds,
             only=options.only,
             fill=options.fill,
-            unknown=options.unknown,
+            unknown=options.ways,
             engine=options.engine,
         )
         if options.cells:

@@ -1,4 +1,4 @@
-"""``lifagu demo``: a hospital with holes, a new patient, a test result, and the truth beside it."""
+"""``lifagu demo``: a hospital with holes, a new patient, test results, and the truth beside it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import lifagu
 from lifagu.cli.demo_paper import demo_paper
+from lifagu.cli.demo_results import results_tell
 from lifagu.cli.imputed import lent_table
 from lifagu.cli.output import say, table
 from lifagu.examples.hospital import Hospital, hospital
@@ -33,7 +34,7 @@ MISSING = {
     "response": "their genotype was not determined",
     "roster": "was never kept, on no ward",
 }
-SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean", "cohorts")
+SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean", "cohorts", "auto")
 WATCHED = {
     "Sick(eve)": "true",
     "Test(eve)": "positive",
@@ -60,6 +61,7 @@ def demo(options: argparse.Namespace) -> None:
             template = install_hospital(copy, drawn)
             result_arrives(copy, "eve", "positive")
             _second_run(before, Visit.to(template, drawn))
+        results_tell(before.case, drawn)
     if options.out:
         kept = Path(options.out) / "hospital.json"
         say(f"Go on with the database you have now: lifagu impute {kept}")
@@ -113,10 +115,11 @@ def _introduce(drawn: Hospital, visit: Visit) -> None:
 def _lend(visit: Visit) -> None:
     found = visit.found
     filled = f"{found.filled} of {found.unknown} from patients who look alike"
-    say(f"lifagu fills {filled}; the share says how many agree:\n")
+    share = "the share says how many agree, or how likely the best table is"
+    say(f"lifagu fills {filled}; {share}:\n")
     say(indent(lent_table(found), "  ") + "\n")
     record = next(each for each in found.transfer.record if each.factor == "intake(eve)")
-    say(f"intake(eve) is among them. {record.reason}")
+    say(f"Of {visit.case.filled_by}. intake(eve) is among them. {record.reason}")
     for line in found.left:
         say(f"All {line.count} of {line.factors}: {line.reason}")
     say()
@@ -151,7 +154,3 @@ def _second_run(before: Visit, after: Visit) -> None:
         found = (f"{first:.3f}", f"{second:.3f}", true, before.drawn.world[name])
         rows.append((f"{name} = {label}", *found))
     say(table(rows) + "\n")
-    records = zip(before.found.transfer.record, after.found.transfer.record, strict=True)
-    changed = sum(first != second for first, second in records)
-    transfers = f"{changed} of {before.found.unknown} transfers changed"
-    say(f"{transfers}: who lends to eve depends on her place, not on her result.")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 from lifagu.questions.doubts import weakest_behind
 
 if TYPE_CHECKING:
-    from lifagu import Transfer
+    from lifagu import Case, Transfer
+    from lifagu.questions.findings import Lift
 
-MOST_EXPLAINED = 3  # tables behind answers
+MOST_EXPLAINED = 3  # tables behind answers, and individuals whom observations tell most about
 
 
 def explained(moved: Transfer, factor: str) -> str:
@@ -19,9 +20,21 @@ def explained(moved: Transfer, factor: str) -> str:
     return indent(str(moved.explain(factor)), " " * 6)
 
 
-def weakest_explained(moved: Transfer, variables: Sequence[str], factors: Sequence[str]) -> str:
+def weakest_explained(case: Case, variables: Sequence[str], factors: Sequence[str]) -> str:
     """The reasons for the weakest of the filled tables behind answers, each told once."""
-    return "\n".join(
-        f"{each.factor}: {each.reason}\n{explained(moved, each.factor)}"
-        for each in weakest_behind(moved, variables, factors, MOST_EXPLAINED)
-    )
+    return "\n".join(_weakest(case, variables, factors))
+
+
+def _weakest(case: Case, variables: Sequence[str], factors: Sequence[str]) -> Iterator[str]:
+    for each in weakest_behind(case.transfer, variables, factors, MOST_EXPLAINED):
+        yield f"{each.factor}: {each.reason}\n{explained(case.transfer, each.factor)}"
+        if told := case.told(each.factor):
+            yield indent(str(told), " " * 6)
+
+
+def most_told(found: Lift) -> str:
+    """What observations say about holes, where they say most; nothing if they say nothing."""
+    told = found.most_told(MOST_EXPLAINED)
+    lines = [f"  {each.factor}\n{indent(str(each), ' ' * 6)}" for each in told]
+    head = ["what observations tell about holes, where it is most:"] if lines else []
+    return "\n".join([*head, *lines])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lifagu.basics.words import counted
 from lifagu.cli.output import finite, some, table
 from lifagu.cli.remedies import SURER
-from lifagu.cli.results import convergence_json, groups_table
+from lifagu.cli.results import convergence_json, groups_table, how_filled
 from lifagu.filling.chance import GUESS
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ def report(found: Imputed) -> str:
     """The whole report: counts, who lent what, what was left and why, groups, answers."""
     left = found.unknown - found.filled
     unknown = counted(found.unknown, "unknown factor")
-    head = f"{unknown}: {found.filled} filled, {left} left unknown"
-    head += f" (theta {found.transfer.theta:.4g})"
+    head = f"{unknown}: {found.filled} filled, {left} left unknown{how_filled(found)}"
     head += f"\n{found.merging}" if found.merging else ""
     parts = (head, lent_table(found), left_table(found), groups_part(found), marginals_table(found))
     return "\n\n".join(part for part in parts if part)
@@ -134,6 +133,7 @@ def imputed_json(found: Imputed) -> dict[str, Any]:
     bound, asked = found.bound, found.marginals
     total, filled = found.unknown, found.filled
     return {
+        "fill": found.transfer.filling.by,
         "theta": found.transfer.theta,
         "equality": found.transfer.equality,
         **({"off_by_at_most": bound._asdict()} if bound else {}),

@@ -126,14 +126,20 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     flag(group, "--keep-known", text)
 
 
-def unknown(parser: Parser, choices: Sequence[str]) -> None:
-    """What to answer with where tables compete."""
+def unknown(parser: Parser, choices: Sequence[str], several: bool = False) -> None:
+    """What to answer with where tables compete; several: ways to be compared."""
     text = (
         "answer with tables as hidden variables, so that observations tell which they are "
         "(posterior; default with auto and cohorts), with the winning tables (one; default with "
         "other rules), their mean, the mixture over all competing tables, or bounds over them"
     )
-    parser.add_argument("--unknown", choices=choices, default="", help=text)
+    if several:
+        text = f"{text}; several are compared"
+        parser.add_argument(
+            "--unknown", dest="ways", nargs="+", choices=choices, default=[], help=text
+        )
+    else:
+        parser.add_argument("--unknown", choices=choices, default="", help=text)
 
 
 def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None:

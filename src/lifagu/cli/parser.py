@@ -166,7 +166,7 @@ def _validate(parser: Parser) -> None:
     value(parser, "--cells", "FILE", "write every hidden cell and its prediction to a .csv file")
     value(parser, "--out", "FOLDER", "write a report with figures into a folder")
     options.filling(parser, several=True)
-    options.unknown(parser, UNKNOWN)
+    options.unknown(parser, UNKNOWN, several=True)
     options.evidence(parser)
     options.engine(parser, EXACT_ENGINES, explain=False)
     options.on(parser)

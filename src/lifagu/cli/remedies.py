@@ -17,6 +17,10 @@ FLAGS = {
     Remedy.FEWER_JOINTLY: "ask about fewer variables, or leave out --joint",
     Remedy.MORE_ROUNDS: "raise --rounds-at-most, or --memory-limit until what still changes fits",
     Remedy.IN_MEMORY: "where it fits in memory, take --on memory",
+    Remedy.MEMORY_OR_RULE: (
+        "where it fits in memory, take --on memory, or name a rule such as --fill individuals"
+    ),
+    Remedy.MORE_MEMORY_OR_RULE: ("raise --memory-limit, or name a rule such as --fill individuals"),
     Remedy.LEAVE_OUT: "leave it out, or take --on memory",
     Remedy.NAME_ENGINE: "name the engine with --on",
     Remedy.FILL: "choose how to fill them, such as with --theta",

@@ -33,7 +33,7 @@ def transfers_table(found: Lift, explain: bool = False) -> str:
     moved, left = found.transfer, found.unknown - found.filled
     names = moved.original.factor_names
     filled = f"{found.filled} of {found.unknown} unknown factors filled"
-    lines = [f"{filled}, {left} left (theta {moved.theta:.4g})"]
+    lines = [f"{filled}, {left} left{how_filled(found)}"]
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         first = names.of_nodes(factors[:MOST_NAMES])
@@ -47,6 +47,15 @@ def transfers_table(found: Lift, explain: bool = False) -> str:
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
     return "\n".join(lines)
+
+
+def how_filled(found: Lift) -> str:
+    """In parentheses, which way holes were filled, or the share that had to agree."""
+    theta = found.transfer.theta
+    said = [found.how_filled] if found.how_filled else []
+    if theta or not found.transfer.filling.uses_cohorts:
+        said.append(f"theta {theta:.4g}")
+    return f" ({', '.join(said)})" if said else ""
 
 
 def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> str:
@@ -69,19 +78,22 @@ def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> st
 def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]:
     """Groups, transfers with reasons, and the lifted model, given as the text of a file.
 
-    explain: also who is nearest and what would settle it, for the first factor of each class.
+    explain: also who is nearest and what would settle it, for the first factor of each class, and
+    what observations tell, where it is most.
     """
     moved, colouring = found.transfer, found.groups.colouring
     variables, factors = moved.original.variable_names, moved.original.factor_names
     return {
+        "fill": moved.filling.by,
         "theta": moved.theta,
         "equality": moved.equality,
         **merging_json(found.merging),
         **({"commutative": True} if moved.filling.commutative else {}),
         "variable_groups": [variables.of_nodes(group) for group in colouring.variable_groups],
         "factor_groups": [factors.of_nodes(group) for group in colouring.factor_groups],
-        "transfers": [record.as_dict() for record in moved.record],
-        **({"explanations": _explanations(moved)} if explain else {}),
+        **({"symmetry": found.symmetry.as_dict()} if found.symmetry else {}),
+        "transfers": [record.as_dict() for record in found.record],
+        **(_explanations(found) if explain else {}),
         "model": json.loads(lifted),
     }
 
@@ -92,9 +104,15 @@ def _explained(moved: Transfer, factor: str) -> str:
     return explained(moved, factor)
 
 
-def _explanations(moved: Transfer) -> list[dict[str, Any]]:
+def _explanations(found: Lift) -> dict[str, Any]:
+    from lifagu.cli.explained import MOST_EXPLAINED
+
+    moved = found.transfer
     firsts = [record.factor for record, _ in moved.by_class()]
-    return [moved.explain(factor).as_dict() for factor in firsts]
+    return {
+        "explanations": [moved.explain(factor).as_dict() for factor in firsts],
+        "told": [each.as_dict() for each in found.most_told(MOST_EXPLAINED)],
+    }
 
 
 def merging_json(merging: Merging | None) -> dict[str, Any]:
@@ -105,8 +123,11 @@ def merging_json(merging: Merging | None) -> dict[str, Any]:
     return {"equality": merging.equality, "off_by_at_most": bound}
 
 
-def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
-    """One answer, with bounds or errors where there are some, and what it rests on."""
+def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") -> str:
+    """One answer, with bounds or errors where there are some, and what it rests on.
+
+    way: how competing tables are used, as in `Filling.unknown`.
+    """
     observed = islice(evidence.items(), MOST_OBSERVED)
     given = [
         f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed
@@ -125,9 +146,9 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
         rows = [(*row, f"± {error:.2g}") for row, error in zip(rows, errors, strict=True)]
     lines.append(table(rows))
     if answer.rests_on:
-        count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
-        lent = f"{count} transferred table{'s' * (count > 1)}, weakest share {weakest}"
-        lines.append(f"  rests on {lent}: {some(answer.rests_on, 4)}")
+        from lifagu.questions.competing_tables import resting_on_words
+
+        lines.append(f"  {resting_on_words(answer, way)}: {some(answer.rests_on, 4)}")
     lines += [f"  warning: {each}; {SURER}" for each in answer.warnings]
     return "\n".join(lines)
 
@@ -163,6 +184,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "log_probabilities": list(map(finite, answer.log_probabilities.reshape(-1).tolist())),
         "rests_on": list(answer.rests_on),
         "weakest_share": answer.weakest_share,
+        "by_cohorts": answer.by_cohorts,
         "warnings": list(answer.warnings),
     }
     limits = {"lower": answer.lower, "upper": answer.upper, "error": answer.error}

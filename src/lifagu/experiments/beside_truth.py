@@ -30,9 +30,10 @@ WAYS: dict[str, Way] = {
     "published": Way("the paper to the letter", {"published": True}),
     "share": Way("largest share, with kinds", {}, individuals=False),
     "steps": Way("neighbourhoods of 4 steps", {"steps": 4}),
-    "individuals": Way("whole individuals", {}),
+    "individuals": Way("whole individuals, as LIFAGU", {}),
     "profiles": Way("profiles of individuals", {"profiles": True}),
     "mean": Way("profiles, mean of competing tables", {"profiles": True}, "mean"),
+    "auto": Way("the default: all agree, or cohorts summed over", {"by": "auto"}, "posterior"),
     "cohorts": Way("hidden cohorts, mean over them", {"by": "cohorts"}, "mean"),
     "mixture": Way(f"profiles, average over {DRAWN} completions", {"profiles": True}, "mixture"),
 }

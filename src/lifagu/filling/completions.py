@@ -54,8 +54,26 @@ class Completions(Frozen):
 
     @property
     def way(self) -> str:
-        """How competing tables are used in answers, as in `Filling.unknown`."""
-        return self.filling.unknown
+        """How competing tables are used in answers, as in `Filling.unknown`.
+
+        Where auto needs no cohorts, nothing competes, and each hole has its one table.
+        """
+        unknown = self.filling.unknown
+        return "one" if unknown == "posterior" and self.filling.by == "auto" else unknown
+
+    def way_of(self, unit: str) -> str:
+        """The same for holes of which this was compared.
+
+        Parameters
+        ----------
+        unit : {"factor", "individual", "cohort"}
+            As in records.
+
+        Returns
+        -------
+        str
+        """
+        return self.way
 
     def answering(self, way: str) -> Self:
         """The same for answers that use competing tables in another way; reasons say so.
@@ -69,7 +87,7 @@ class Completions(Frozen):
         -------
         Transfer
         """
-        if way == self.way:
+        if way == self.filling.unknown:
             return self
         return replace(self, filling=replace(self.filling, unknown=way))
 
@@ -224,6 +242,11 @@ class Completions(Frozen):
                     found.append(OpenClass(place, number, offers.members[number], fitting, shares))
         return found
 
+    @property
+    def is_open(self) -> bool:
+        """Whether several tables compete for something that is filled."""
+        return bool(self.open_classes)
+
     def _fitting(self, offers: Offers, number: int) -> Ints:
         """The alternatives of a class that fit all its members which the winning one fits."""
         alternatives = np.arange(offers.first[number + 1] - offers.first[number])
@@ -259,6 +282,20 @@ class Completions(Frozen):
         for offers in self.offers:
             shares[offers.receivers] = offers.share[offers.class_of]
         return frozen(shares[self.original.unknown])
+
+    @cached_property
+    def settled_posteriors(self) -> Floats:
+        """For each unknown factor how likely its table is whatever is observed, as its share says.
+
+        So it is where candidates all agree and answers sum over tables elsewhere; nan otherwise.
+        """
+        known = np.full(len(self.original.factor_names), np.nan)
+        if self.filling.unknown == "posterior":
+            for offers in self.offers:
+                if offers.unit != "cohort":
+                    known[offers.receivers] = offers.share[offers.class_of]
+        filled = self.statuses == TRANSFERRED
+        return frozen(np.where(filled, known[self.original.unknown], np.nan))
 
     @cached_property
     def guesses(self) -> NDArray[np.bool_]:

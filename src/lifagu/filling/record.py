@@ -104,6 +104,9 @@ class Record:
     owner : CohortOfOwner or None
         To which cohort its owner belongs, where cohorts were compared; `share` is then how likely
         the best table is.
+    posterior : float or None
+        How likely that table is once observations count; None where they do not count, or before
+        somebody asks what they say.
     """
 
     factor: str
@@ -128,6 +131,7 @@ class Record:
     way: str
     guess: bool
     owner: CohortOfOwner | None = None
+    posterior: float | None = None
 
     @property
     def takes(self) -> str:
@@ -148,8 +152,7 @@ class Record:
         values = asdict(self)
         values["alignment"] = None if self.alignment is None else list(self.alignment)
         values["competing"] = [asdict(each) for each in self.competing]
-        # how likely the table is once observations count, which no way to answer says so far
-        return {**values, "posterior": None, "takes": self.takes, "reason": self.reason}
+        return {**values, "takes": self.takes, "reason": self.reason}
 
 
 def taken(donor: str, way: str, tables: int, candidates: int) -> str:

@@ -18,7 +18,8 @@ from lifagu.filling.result import Transfer
 class RecordColumns:
     """What `Transfer.record` says of n unknown factors, by column; competitors are left out.
 
-    factors[n], donors[n]: numbers of factors, -1 without a donor; steps, agreed: -1 for null.
+    factors[n], donors[n]: numbers of factors, -1 without a donor; steps, agreed: -1 for null;
+    share, posterior: nan for null.
     """
 
     factors: Ints
@@ -27,6 +28,7 @@ class RecordColumns:
     candidates: Ints
     agreeing: Ints
     share: Floats
+    posterior: Floats
     tie: NDArray[np.bool_]
     alignment: Lists
     ambiguous_alignment: NDArray[np.bool_]
@@ -61,10 +63,11 @@ class RecordColumns:
         return ids | {name: every[name] for name in every if name not in ("factors", "donors")}
 
 
-def record_columns(moved: Transfer) -> RecordColumns:
+def record_columns(moved: Transfer, posterior: Floats | None = None) -> RecordColumns:
     """The records of a transfer, in input order; near-linear.
 
-    Python only for each group of records that are alike.
+    Python only for each group of records that are alike. posterior[n]: how likely the table of each
+    unknown factor is once observations count, by default of those alone that these do not move.
     """
     groups = moved.alike
     records = [moved.record[place] for place in first_places(groups).tolist()]
@@ -87,6 +90,7 @@ def record_columns(moved: Transfer) -> RecordColumns:
         candidates=number("candidates"),
         agreeing=number("agreeing"),
         share=moved.shares,
+        posterior=moved.settled_posteriors if posterior is None else posterior,
         tie=column("tie", np.bool_),
         alignment=alignment,
         ambiguous_alignment=column("ambiguous_alignment", np.bool_),

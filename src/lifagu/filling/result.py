@@ -74,8 +74,8 @@ class Transfer(Completions, Shown):
         offers = self.offers[int(self._places[0][number])]
         place = int(self._places[1][number])
         factor, kind = int(graph.unknown[number]), int(offers.class_of[place])
-        status = int(self.statuses[number])
-        competing = self._competing(offers, place)
+        status, way = int(self.statuses[number]), self.way_of(offers.unit)
+        competing, settled = self._competing(offers, place), float(self.settled_posteriors[number])
         donor = competing[0][0] if competing and status == TRANSFERRED else None
         return Record(
             factor=graph.factor_names[factor],
@@ -99,8 +99,9 @@ class Transfer(Completions, Shown):
             tables=self._competing_count(offers, kind),
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owners[factor] >= 0),
-            way=self.way,
-            guess=self.way == "one" and bool(self.guesses[number]),
+            way=way,
+            guess=way == "one" and bool(self.guesses[number]),
+            posterior=None if np.isnan(settled) else settled,
         )
 
     def _competing(self, offers: Offers, place: int) -> list[tuple[int, int, float]]:
@@ -121,7 +122,8 @@ class Transfer(Completions, Shown):
     def _competing_count(self, offers: Offers, number: int) -> int:
         """How many tables compete for a class; where several are used, those that fit."""
         count = int(offers.alternatives[number])
-        return count if self.way == "one" or not count else len(self._fitting(offers, number))
+        one = self.way_of(offers.unit) == "one"
+        return count if one or not count else len(self._fitting(offers, number))
 
     def _competitor(self, donor: int, agreeing: int, share: float) -> Competitor:
         factor = self.original.factors[donor]
@@ -199,7 +201,7 @@ class Transfer(Completions, Shown):
     @property
     def stand_in(self) -> str:
         """What groups, figures and completed models show of holes, where answers use more."""
-        if self.way == "one" or not self.open_classes:
+        if self.way == "one" or not self.is_open:
             return ""
         used = {
             "posterior": "sum over all that compete",

@@ -109,6 +109,11 @@ class Filling:
         if self.unknown == "":
             usual = "posterior" if self.uses_cohorts else "one"
             object.__setattr__(self, "unknown", usual)
+        if self.unknown == "posterior" and not self.uses_cohorts:
+            raise ModelError(
+                f"filling by {rule} finds no cohorts for observations to tell",
+                remedy=Remedy.COHORTS_OR_MIXTURE,
+            )
 
     @property
     def _rule(self) -> str:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.inputs import number
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, Remedy
-from lifagu.filling.agreement import agreed_offers
+from lifagu.filling.agreement import agreed_offers, unsettled
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.donors import Offers, offers_by_signature
 from lifagu.filling.individuals import factor_owners, offers_by_individual
@@ -64,7 +65,8 @@ def transfer(
     >>> moved.record[0].donor, moved.graph.factor("f2").table.tolist()
     ('f1', [[1.0, 2.0], [3.0, 4.0]])
     """
-    return fill(graph, Filling.of({"theta": theta, **settings}), evidence)
+    given = {"theta": number("theta", theta), **settings}
+    return fill(graph, Filling.of(given), evidence)
 
 
 def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) -> Transfer:
@@ -115,7 +117,7 @@ def _with_cohorts(plain: Transfer) -> Transfer:
     """The same, but cohorts fill the holes for which tables compete, or are estimates."""
     graph = plain.original
     settled = agreed_offers(plain)
-    rest = np.setdiff1d(graph.unknown, np.concatenate([each.receivers for each in settled]))
+    rest = unsettled(plain, settled)
     if not len(rest):
         return plain
     from lifagu.filling.cohorts.places import places_of_individuals

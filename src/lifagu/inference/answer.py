@@ -71,6 +71,8 @@ class Answer(Frozen, Shown):
         The transferred factors that the answer depends on.
     weakest_share : float or None
         The smallest share of agreement among these.
+    by_cohorts : int
+        How many of these were filled by hidden cohorts of individuals.
     lower, upper : array or None
         The smallest and largest probabilities over all competing tables, where asked for.
     convergence : Convergence or None
@@ -99,6 +101,7 @@ class Answer(Frozen, Shown):
     notes: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     weakest_share: float | None = None
+    by_cohorts: int = 0
     lower: Floats | None = None
     upper: Floats | None = None
     convergence: Convergence | None = None

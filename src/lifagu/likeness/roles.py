@@ -28,6 +28,11 @@ def roles(ranges: Ints, degrees: Ints, kinds: Ints | None, seen: Ints | None) ->
     return group_rows(np.column_stack(columns))
 
 
+def place_roles(ranges: Ints, degrees: Ints, kinds: Ints) -> Ints:
+    """Roles for cohorts, wider than those of transfer: degrees count only where no kind does."""
+    return roles(ranges, np.where(kinds >= 0, 0, degrees), kinds, None)
+
+
 def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
     """What was observed of each variable: 0 nothing, then by value, then by likelihoods."""
     count = len(graph.variable_names)

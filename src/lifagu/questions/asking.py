@@ -18,7 +18,7 @@ from lifagu.questions import in_memory
 from lifagu.questions.place import HERE
 from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.questions.statement import Statement
-from lifagu.questions.where_to_work import choose
+from lifagu.questions.where_to_work import choose, with_reason
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def plan(
     if where.on != "memory":
         from lifagu.questions.by_sql.asking import plan_by_sql
 
-        return plan_by_sql(questions=questions, **by_sql(case, where.on))
+        with with_reason(where):
+            return plan_by_sql(questions=questions, **by_sql(case, where.on))
     model, evidence = subject(case, engine)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
     way = "one" if certain else unknown
@@ -84,7 +85,7 @@ def subject(
         return graph, seen
     moved = in_memory.transferred(case)
     lifts = classes and isinstance(model, ParfactorGraph) and engine in LIFTED_ENGINES
-    if lifts and filling.unknown == "one" and moved.equality == "exactly":
+    if lifts and moved.way == "one" and moved.equality == "exactly":
         return in_memory.lifted(case), dict(seen)
     return moved, seen
 
@@ -139,7 +140,7 @@ def merging(case: Statement, engine: str) -> Merging | None:
     model, evidence = subject(case, engine)
     if isinstance(model, FactorGraph | ParfactorGraph) or model.equality == "exactly":
         return None
-    bounded = filling.unknown == "one" and engine != "bp"
+    bounded = model.way == "one" and engine != "bp"
     return Merging(model.equality, model.bound(evidence) if bounded else None)
 
 

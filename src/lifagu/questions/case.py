@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lifagu.likeness.tolerance_bound import Merging
     from lifagu.questions.doubts import Doubt
     from lifagu.questions.findings import Groups, Imputed, Lift
+    from lifagu.questions.told_table import ToldTable
     from lifagu.questions.validating.result import Validation
 
 Question = str | Sequence[str]
@@ -131,19 +132,21 @@ class Case(Statement, Shown):
         """The case whose holes stay: what depends on them has no answer then."""
         return replace(self, filling=None)
 
-    def at(self, on: str) -> Case:
+    def at(self, on: str, why: str = "") -> Case:
         """The case whose work is done elsewhere.
 
         Parameters
         ----------
         on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
             As in `lifagu.open`.
+        why : str
+            Why there, if that was chosen for somebody: `Choice.why`.
 
         Returns
         -------
         Case
         """
-        return replace(self, place=replace(self.place, on=on))
+        return replace(self, place=replace(self.place, on=on, why=why))
 
     # ---- what it is about
 
@@ -202,6 +205,34 @@ class Case(Statement, Shown):
         return doubts(self.transfer)
 
     @property
+    def filled_by(self) -> str:
+        """Which way holes were filled, in words; empty where a single rule was named."""
+        if self.filling is None or self.is_whole or self.place.on not in HERE:
+            return ""
+        from lifagu.filling.filled_by import filled_by
+
+        return filled_by(self.transfer)
+
+    def told(self, factor: str) -> ToldTable | None:
+        """What observations say about the table of an unknown factor, and which of them told most.
+
+        Parameters
+        ----------
+        factor : str
+            The name of an unknown factor.
+
+        Returns
+        -------
+        ToldTable or None
+            The likeliest cohort of its owner and the likeliest table, before anything was observed
+            and after; `str` says it in words. None where it is not cohorts that fill it, answers do
+            not sum over its tables, or what was observed is impossible.
+        """
+        from lifagu.questions.told_by_evidence import told_table
+
+        return told_table(self.transfer, factor, in_memory.bound(self))
+
+    @property
     def completed(self) -> FactorGraph | ParfactorGraph:
         """The model without holes, if they could be filled; as it is where nothing is unknown."""
         return self.model if self.is_whole else self.transfer.graph
@@ -220,6 +251,16 @@ class Case(Statement, Shown):
     def is_whole(self) -> bool:
         """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
         return in_memory.is_whole(self)
+
+    def filled_by_theta(self) -> list[tuple[float, int]]:
+        """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few.
+
+        The default has no θ, so this is about the rule that naming one means.
+        """
+        case = self
+        if self.filling is not None and self.filling.by == "auto":
+            case = self.fill(replace(self.filling, by="individuals", unknown="one"))
+        return case.transfer.filled_by_theta()
 
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""
@@ -446,7 +487,7 @@ class Case(Statement, Shown):
         folds: int = 1,
         only: Sequence[str] = (),
         fill: Sequence[str] = (),
-        unknown: str = "",
+        unknown: str | Sequence[str] = "",
         engine: EngineName = "auto",
     ) -> Validation:
         """Hide observed cells, predict them from all the others, and score what comes back.
@@ -470,7 +511,8 @@ class Case(Statement, Shown):
         fill : sequence of str
             Rules of filling to compare, such as "individuals"; that of the case by default.
         unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
-            How all of them use competing tables; by default each as it usually does.
+            How all of them use competing tables; by default each as it usually does. Several in a
+            list are compared, too.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 

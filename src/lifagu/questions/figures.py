@@ -252,15 +252,15 @@ def _sizes(graph: FactorGraph) -> str:
 def _loans(moved: Transfer) -> tuple[list[Loan], dict[int, str]]:
     """Who takes whose table, and what is said about each unknown factor."""
     unknown = moved.original.unknown.tolist()
-    reasons = {factor: record.reason for factor, record in zip(unknown, moved.record, strict=True)}
+    records = dict(zip(unknown, moved.record, strict=True))
+    reasons = {factor: record.reason for factor, record in records.items()}
     shares = dict(zip(unknown, moved.shares.tolist(), strict=True))
     pairs = sorted(
         (receiver, donor)
         for receivers, donors, _ in moved.loans()
         for receiver, donor in zip(receivers.tolist(), donors.tolist(), strict=True)
     )
-    alone = moved.way == "one"
     return [
-        Loan(receiver, donor, shares[receiver], reasons[receiver], alone)
+        Loan(receiver, donor, shares[receiver], reasons[receiver], records[receiver].way == "one")
         for receiver, donor in pairs
     ], reasons

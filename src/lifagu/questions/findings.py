@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,16 +15,23 @@ from lifagu.basics.html import Shown
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy
+from lifagu.filling.filled_by import by_cohorts, filled_in_words
+from lifagu.filling.record import Record
 from lifagu.filling.record_columns import record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.graph.views import View
 from lifagu.inference.answer import Convergence
 from lifagu.likeness.tolerance_bound import Bound, Merging
 from lifagu.questions.transfer_summary import Left, Lent, summary
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.parfactor_graph import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.questions.restored_symmetry import RestoredSymmetry
+    from lifagu.questions.told_table import ToldTable
 
 MOST_GROUPS = 40  # of each sort that are described
 MOST_MEMBERS = 8  # of each group that are named
@@ -126,6 +134,15 @@ class Lift(Frozen, Shown):
         return int(self.sizes[self.transfer.transferred].sum())
 
     @property
+    def how_filled(self) -> str:
+        """How many were filled in which way, in words; empty where the rule is another one."""
+        moved = self.transfer
+        if not self.filled or not moved.filling.uses_cohorts:
+            return ""
+        cohorts = by_cohorts(moved, moved.transferred)
+        return filled_in_words(self.filled, cohorts, moved.way)
+
+    @property
     def lent(self) -> tuple[Lent, ...]:
         """Who lent what to whom, one entry for what is alike."""
         return self._summary[0]
@@ -138,6 +155,44 @@ class Lift(Frozen, Shown):
     @cached_property
     def _summary(self) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
         return summary(self.transfer, self.sizes)
+
+    @cached_property
+    def posteriors(self) -> Floats:
+        """How likely the table of each unknown factor is once observations count; nan if unknown.
+
+        Where cohorts fill holes and answers sum over them; computed for all when first asked for.
+        """
+        if not self.is_in_memory:
+            return np.full(len(self.transfer.unknown), np.nan)
+        from lifagu.questions.table_posteriors import table_posteriors
+
+        return table_posteriors(self.transfer, self.evidence)
+
+    @property
+    def record(self) -> View[Record]:
+        """Why, for each unknown factor in input order, with how likely its table is now."""
+        return View(len(self.transfer.unknown), self._record)
+
+    def _record(self, number: int) -> Record:
+        posterior = float(self.posteriors[number])
+        known = None if np.isnan(posterior) else posterior
+        return replace(self.transfer.record[number], posterior=known)
+
+    def most_told(self, most: int) -> list[ToldTable]:
+        """What observations say about holes, where they say most: one hole of each individual.
+
+        Parameters
+        ----------
+        most : int
+            How many at most.
+
+        Returns
+        -------
+        list of ToldTable
+        """
+        from lifagu.questions.told_by_evidence import most_told
+
+        return most_told(self.transfer, self.posteriors, self.evidence, most)
 
     @property
     def is_in_memory(self) -> bool:
@@ -152,6 +207,15 @@ class Lift(Frozen, Shown):
         from lifagu.symmetry.lifting import lift
 
         return lift(self.transfer)
+
+    @cached_property
+    def symmetry(self) -> RestoredSymmetry | None:
+        """How much more is alike as cohorts say which table is behind an estimate; else None."""
+        if not self.is_in_memory:
+            return None
+        from lifagu.questions.restored_symmetry import restored_symmetry
+
+        return restored_symmetry(self.transfer, self.evidence, self.groups.colouring)
 
     @property
     def merging(self) -> Merging | None:
@@ -264,7 +328,8 @@ class Imputed(Lift):
 
     def _transfers(self) -> Columns:
         """One row per unknown factor: status, donor, share and reason; factors by name."""
-        return record_columns(self.transfer).by_name(self.transfer.original.factor_names)
+        records = record_columns(self.transfer, self.posteriors)
+        return records.by_name(self.transfer.original.factor_names)
 
     def _tables(self) -> Columns:
         """One row per filled factor: its arguments in the order of its table, and potentials."""

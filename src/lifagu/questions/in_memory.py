@@ -142,7 +142,7 @@ def transferred(case: Statement) -> Transfer:
 
     key = transfer_key(case)
     moved = case.opened.once(key, compute)
-    if moved.way == filling.unknown:
+    if moved.filling.unknown == filling.unknown:
         return moved
     # records that say so, kept beside the others
     return case.opened.once((filling.unknown, *key), lambda: moved.answering(filling.unknown))

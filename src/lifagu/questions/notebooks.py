@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.basics.words import counted
 from lifagu.drawing.graphs import letters
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
@@ -26,6 +25,7 @@ from lifagu.inference.prepared import Result
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.inference.relational.most_probable import RelationalBest
 from lifagu.questions.case import Case
+from lifagu.questions.competing_tables import resting_on_words
 from lifagu.questions.figures import draw
 from lifagu.questions.findings import Lift
 from lifagu.relational.parfactor_graph import ParfactorGraph
@@ -145,8 +145,7 @@ def _(value: Answer) -> str:
         names = ", ".join(value.rests_on[:MOST_MEMBERS]) + (
             ", …" if len(value.rests_on) > MOST_MEMBERS else ""
         )
-        many = counted(len(value.rests_on), "transferred table")
-        remarks.insert(0, f"rests on {many}, weakest share {value.weakest_share:.3g}: {names}")
+        remarks.insert(0, f"{resting_on_words(value)}: {names}")
     return _table(header, rows, value.log_probabilities.size) + "".join(
         f"<p>{_safe(each)}</p>" for each in remarks
     )

@@ -25,7 +25,7 @@ class Place:
     on: "memory", "duckdb", "spark" or "spark=MASTER"; "auto" stays in memory while a folder fits
     there. memory_limit: in bytes, None for three quarters of what is free. temp: a folder for what
     an engine keeps meanwhile; resume: go on with what an interrupted run has left there. rounds: of
-    colour passing on an engine before it gives up.
+    colour passing on an engine before it gives up. why: this place, if "auto" chose it.
     """
 
     on: str = "auto"
@@ -34,6 +34,7 @@ class Place:
     resume: bool = False
     rounds: int = 1000
     progress: Progress = field(default_factory=Told)
+    why: str = ""
 
     def __post_init__(self) -> None:
         kind, sign, master = str(self.on).partition("=")

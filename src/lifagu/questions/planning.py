@@ -272,13 +272,13 @@ def _plan_transfer(
     from lifagu.questions.unsure.considered import consider
 
     observed = moved.original.evidence(evidence)
+    for name in dict.fromkeys(name for question in questions for name in question):
+        moved.original.variable_names.number(name)  # what is hidden has no name to ask for
     if unknown not in SEVERAL:
-        prepared = plan_questions(_one_graph(moved, unknown), questions, observed, **settings)
-        return (
-            Supported(moved, observed, prepared, winning=unknown == "one")
-            if questions
-            else prepared
-        )
+        graph = _one_graph(moved, unknown)
+        prepared = plan_questions(graph, questions, observed, **settings)
+        winning = moved.answering(unknown).way == "one"
+        return Supported(moved, graph, observed, prepared, winning) if questions else prepared
     if not questions:
         what = f"log Z does not exist for {unknown}, which is about several models"
         raise NoAnswerError(what, remedy=Remedy.ONE_MODEL)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.basics.arrays import Floats
-from lifagu.errors import ModelError, NoAnswerError, Remedy
+from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.joint_model import JointModel
 from lifagu.filling.result import Transfer
@@ -22,14 +22,7 @@ from lifagu.inference.marginals import prepare_marginals
 
 def posterior_graph(moved: Transfer) -> FactorGraph:
     """The graph to ask: variables of the model have their numbers, what is hidden comes after."""
-    if isinstance(moved, CohortTransfer):
-        return posterior_model(moved).graph
-    if moved.open_classes and not moved.filling.uses_cohorts:
-        raise ModelError(
-            f"filling by {moved.filling.by} finds no cohorts to be told by observations",
-            remedy=Remedy.COHORTS_OR_MIXTURE,
-        )
-    return moved.graph
+    return posterior_model(moved).graph if isinstance(moved, CohortTransfer) else moved.graph
 
 
 def posterior_model(moved: CohortTransfer) -> JointModel:
@@ -48,12 +41,15 @@ def _normalised(joint: JointModel) -> JointModel:
 
 
 def _alone(joint: JointModel) -> Floats:
-    """How likely each choice is where its individual is alone; as it should be if nobody knows."""
+    """How likely each choice is where its individual is alone; as it should be if nobody knows.
+
+    That is where factors stay unknown, or where even one individual does not fit into memory.
+    """
     graph, variables = joint.alone()
     shares = joint.hidden.shares
     try:  # tables that are conditional say nothing of what is hidden, and are left out first
         found = prepare_marginals(without_barren(graph, variables)).run()
-    except NoAnswerError:  # the model itself is impossible, and says so when it is asked
+    except (NoAnswerError, TooLargeError):  # impossible, as it says when asked; or it does not fit
         return shares
     marginals, sizes = found.solution.marginals, joint.hidden.sizes
     known = np.repeat(marginals.of_variable[variables] >= 0, sizes)

@@ -17,10 +17,9 @@ from lifagu.filling.individuals import factor_owners, variable_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.parts import parts_of_factors
 from lifagu.inference.answer import Answer, Convergence
 from lifagu.inference.marginals import prepare_marginals
-from lifagu.questions.competing_tables import parts_given
+from lifagu.questions.competing_tables import PartsGiven
 from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.planning import completed_graph, prepare
 from lifagu.questions.unsure.considered import Considered
@@ -81,16 +80,16 @@ def request(
     progress: Tell | None = None,
 ) -> Requested:
     """Answer questions about single variables; those connected to unknown factors are listed."""
-    graph, part_of = moved.original, parts_given(moved, evidence)
-    left = np.setdiff1d(moved.unknown, moved.transferred)
-    blocked = (part_of[variables] >= 0) & np.isin(
-        part_of[variables], parts_of_factors(graph, part_of, left)
-    )
+    graph = moved.original
+    whole = completed_graph(moved, unknown) if unknown == "posterior" else graph
+    given = PartsGiven.of(whole, evidence)
+    part_of, left = given.part_of, np.setdiff1d(moved.unknown, moved.transferred)
+    blocked = (part_of[variables] >= 0) & np.isin(part_of[variables], given.of_factors(left))
     answered = variables[~blocked]
     of, distributions, convergence = _distributions(
         moved, answered, evidence, unknown, settings, progress
     )
-    parts = parts_of_factors(graph, part_of, moved.transferred)
+    parts = given.of_factors(moved.transferred)
     inside = np.flatnonzero(parts >= 0)
     most = int(part_of.max(initial=-1)) + 2  # the last one is for what was observed
     behind = _tally(moved, inside, parts[inside], most).of(part_of[answered])
@@ -138,10 +137,13 @@ def _distributions(
     if len(left := np.setdiff1d(variables, found.variables)):
         raise found.refusal(moved.original.variable_names[int(left[0])])
     of, distributions = found.classes
+    # those of what nobody asked for, such as what is hidden in the model, are left out
+    kept, own = np.unique(of[np.searchsorted(found.variables, variables)], return_inverse=True)
     limited: list[Distribution] = [
-        {label: (value, None, None) for label, value in each.items()} for each in distributions
+        {label: (value, None, None) for label, value in distributions[each].items()}
+        for each in kept.tolist()
     ]
-    return of[np.searchsorted(found.variables, variables)], limited, None
+    return own, limited, None
 
 
 def distribution_of(answer: Answer) -> Distribution:

@@ -20,7 +20,7 @@ from lifagu.questions.requested_marginals import asked_numbers, near_unknown, re
 from lifagu.questions.statement import Statement
 from lifagu.questions.storage import check_database, check_target, write_results
 from lifagu.questions.storage import write as write_model
-from lifagu.questions.where_to_work import choose
+from lifagu.questions.where_to_work import Choice, choose, with_reason
 from lifagu.questions.writing_results import check_imputed_target, write_imputed, write_lift
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
@@ -36,7 +36,7 @@ def groups(case: Statement) -> Groups:
     """What looks alike once the holes are filled."""
     where = choose(case, "groups")
     if where.on != "memory":
-        return _lift_by_sql(case, where.on, None).groups
+        return _lift_by_sql(case, where, None).groups
     return Groups.of(in_memory.transferred(case).original, colouring(case))
 
 
@@ -60,9 +60,9 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
         check_target(out)
     where = choose(case, "lift")
     if where.on != "memory":
-        return _lift_by_sql(case, where.on, out)
+        return _lift_by_sql(case, where, out)
     moved, seen = in_memory.transferred(case), in_memory.bound(case)
-    found = Lift(moved, _ones(moved), case.way, groups(case), moved.original.evidence(seen))
+    found = Lift(moved, _ones(moved), moved.way, groups(case), moved.original.evidence(seen))
     if out is not None:
         case.place.progress.stage("lifting")
         lifted = found.model
@@ -71,10 +71,11 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
     return found
 
 
-def _lift_by_sql(case: Statement, on: str, out: PathLike | None) -> Lift:
+def _lift_by_sql(case: Statement, where: Choice, out: PathLike | None) -> Lift:
     from lifagu.questions.by_sql.lifting import lift_by_sql
 
-    return lift_by_sql(**_by_sql(case, on), out=out)
+    with with_reason(where):
+        return lift_by_sql(**_by_sql(case, where.on), out=out)
 
 
 def impute(
@@ -87,7 +88,8 @@ def impute(
     if where.on != "memory":
         from lifagu.questions.by_sql.imputing import impute_by_sql
 
-        return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out)
+        with with_reason(where):
+            return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out)
     source = _source(case) if write else None
     found = _imputed(case, queries, engine)
     if out is not None:
@@ -111,8 +113,8 @@ def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imp
         asked = asked_numbers(moved.original, queries)
     case.place.progress.stage("answering")
     settings = {"engine": engine, "memory_limit": case.place.memory_limit}
-    marginals = request(moved, asked, seen, case.way, settings, case.place.progress)
-    return Imputed(moved, _ones(moved), case.way, alike, seen, marginals, offered)
+    marginals = request(moved, asked, seen, moved.way, settings, case.place.progress)
+    return Imputed(moved, _ones(moved), moved.way, alike, seen, marginals, offered)
 
 
 def _ones(moved: Transfer) -> Any:

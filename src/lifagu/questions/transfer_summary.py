@@ -112,20 +112,20 @@ def _lent(
     completed = moved.averaged() if moved.way == "mean" else moved.graph
     units, *keys = _taken_alike(moved, records, completed)
     for group in _groups(many, sorts, np.flatnonzero(donors >= 0), units, *keys):
-        donor = int(donors[group].min())
+        donor, unit = int(donors[group].min()), UNITS[int(units[group[0]])]
         yield Lent(
             titles[int(sorts[group[0]])],
             int(many[group].sum()),
             names[int(moved.unknown[group[0]])],
             names[donor],
             _potentials(moved, completed, group, donor),
-            UNITS[int(units[group[0]])],
+            unit,
             float(shares[group].min()),
             float(shares[group].max()),
             int(many[group][records.tie[group]].sum()),
             int(records.candidates[group].max()),
             int(records.tables[group].max()),
-            moved.way,
+            moved.way_of(unit),
             int(many[group][records.guess[group]].sum()),
         )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from lifagu.basics.choices import LIFTED_ENGINES
 from lifagu.basics.inputs import instance
-from lifagu.errors import ModelError, Remedy
+from lifagu.errors import ModelError, Remedy, TooLargeError
 from lifagu.questions.place import ANSWERING, HERE, LIFTING
 from lifagu.questions.statement import Statement
 
@@ -47,7 +49,7 @@ def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = ""
             raise ModelError(
                 f"{obstacle} works in memory only, not on {on}", remedy=Remedy.LEAVE_OUT
             )
-        return Choice(on)
+        return Choice(on, place.why)
     choice = Choice("memory")
     if on == "auto" and case.opened.is_folder and case.opened.given is None and verb in BY_SQL:
         choice = _by_size(case, BY_SQL[verb], obstacle)
@@ -55,6 +57,18 @@ def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = ""
         what = "only work on an engine can be resumed, and this is done in memory"
         raise ModelError(what, remedy=Remedy.NAME_ENGINE)
     return choice
+
+
+@contextmanager
+def with_reason(where: Choice) -> Iterator[None]:
+    """Let a refusal of what only memory can do say why an engine was chosen."""
+    try:
+        yield
+    except ModelError as error:
+        if error.remedy is not Remedy.MEMORY_OR_RULE or not where.why:
+            raise
+        what = f"{error.message}, which was chosen as {where.why}"
+        raise TooLargeError(what, remedy=Remedy.MORE_MEMORY_OR_RULE) from None
 
 
 def _by_size(case: Statement, each: int, obstacle: str) -> Choice:
@@ -83,6 +97,8 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
         f"engine {engine}": engine not in LIFTED_ENGINES,
     }
     if filling is not None:
+        # where all agree nothing is hidden; whether they do is found on the engine
+        settled = "posterior" if filling.by == "auto" else ""
         found |= {
             "steps": filling.steps is not None,
             "profiles": filling.profiles,
@@ -90,6 +106,6 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
             "digits": filling.digits is not None,
             "tolerance": filling.tolerance is not None,
             "commutative": filling.commutative,
-            f"unknown {filling.unknown}": filling.unknown not in UNKNOWN_BY_SQL,
+            f"unknown {filling.unknown}": filling.unknown not in (*UNKNOWN_BY_SQL, settled),
         }
     return next((words for words, applies in found.items() if applies), "")

@@ -34,6 +34,7 @@ from lifagu.graph.factor_graph import Colouring
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.questions.storage import is_folder, write
+from lifagu.questions.table_posteriors import table_posteriors
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 IMPUTED = frozenset(
@@ -73,7 +74,8 @@ def write_lift(
         write(moved.graph, path, evidence)
         return
     tables = model_tables(moved.graph, moved.graph.evidence(evidence))
-    tables |= group_tables(colouring) | {"transfers": record_columns(moved).by_number()}
+    records = record_columns(moved, table_posteriors(moved, evidence))
+    tables |= group_tables(colouring) | {"transfers": records.by_number()}
     tables |= {} if lifted is None else lifted_tables(lifted, moved.graph)
     write_folder(path, tables, progress)
 

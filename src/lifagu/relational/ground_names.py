@@ -111,7 +111,7 @@ def _constant_text(domain: Domain, number: int) -> str:
     return str(number + 1) if domain.constants is None else constant_text(domain.constants[number])
 
 
-class JoinedNames(Names):
+class GroundNames(Names):
     """Names that were given and, after them, those of ground nodes, list by list.
 
     words: of names of variables, the relations behind the rows; they tell at once which list has a

@@ -14,7 +14,7 @@ from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.supports import Supports, exact, joined
 from lifagu.graph.tables import GivenTables
-from lifagu.relational.ground_names import JoinedNames, RowNames
+from lifagu.relational.ground_names import GroundNames, RowNames
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.relations import Vocabulary
 
@@ -67,7 +67,7 @@ def factor_names(model: ParfactorGraph, admitted: Sequence[Ints]) -> Names:
     for name in without:
         if name in given:
             raise ModelError(f"factor '{name}' has the name of a parfactor; rename one of them")
-    return JoinedNames("factor", given, lists)
+    return GroundNames("factor", given, lists)
 
 
 def variable_names(model: ParfactorGraph, variables: GroundVariables) -> Names:
@@ -82,7 +82,7 @@ def variable_names(model: ParfactorGraph, variables: GroundVariables) -> Names:
         of = tuple(words.domains[each] for each in words.domains_of[number])
         new = words.renamed[number]
         lists.append(RowNames(relation.name, of, rows, new.names, new.which_of(rows)))
-    return JoinedNames("variable", names, lists, words)
+    return GroundNames("variable", names, lists, words)
 
 
 def assembled(

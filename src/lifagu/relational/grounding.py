@@ -19,7 +19,7 @@ from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.supports import Supports
 from lifagu.relational.bound_parfactors import BoundArgument, BoundParfactor
-from lifagu.relational.ground_names import JoinedNames
+from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.ground_parts import (
     FactorBlock,
     GroundVariables,
@@ -197,15 +197,15 @@ def expand_evidence(
     return result
 
 
-def ground_names(graph: FactorGraph) -> JoinedNames:
+def ground_names(graph: FactorGraph) -> GroundNames:
     """The names of a grounding's variables: relation by relation, by constants."""
     names = graph.variable_names
-    if not isinstance(names, JoinedNames):
+    if not isinstance(names, GroundNames):
         raise ModelError(NOT_EXPANDED)
     return names
 
 
-def _covered(names: JoinedNames, relation: int, spans: Sequence[Span]) -> Iterable[str]:
+def _covered(names: GroundNames, relation: int, spans: Sequence[Span]) -> Iterable[str]:
     """The ground variables of a relation whose constants lie within spans."""
     rows = names.rows[relation]
     low, high = np.array(spans).T

@@ -10,7 +10,7 @@ from lifagu.basics.choices import ENGINES, UNKNOWN, EngineName, Unknown
 from lifagu.errors import ModelError, listed
 from lifagu.filling.rules import Filling
 
-METHODS = ("share", "profiles", "cohorts", "steps", "structure", "published")
+METHODS = ("auto", "share", "profiles", "cohorts", "steps", "structure", "published")
 MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
 
@@ -24,7 +24,7 @@ class Request:
     """
 
     theta: float = 0.0
-    method: str = "share"
+    method: str = "auto"
     steps: int = 4
     add: tuple[tuple[str, str], ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
@@ -51,10 +51,11 @@ class Request:
 
     @property
     def filling(self) -> Filling:
-        """How holes are filled."""
+        """How holes are filled; auto has no use for theta."""
         rule = "individuals" if self.method == "share" else self.method
         steps = self.steps if self.method == "steps" else None
-        return Filling(by=rule, theta=self.theta, unknown=self.unknown, steps=steps)
+        theta = None if rule == "auto" else self.theta
+        return Filling(by=rule, theta=theta, unknown=self.unknown, steps=steps)
 
 
 def _theta(value: Any) -> float:

@@ -26,7 +26,7 @@ MOST_MEMBERS = 50
 MOST_INDIVIDUALS = 500
 MOST_COMPARED = 40
 MOST_COMPARED_ANSWERS = 8
-COMPARED = ("published", "share", "steps", "cohorts")
+COMPARED = ("auto", "published", "share", "steps", "cohorts")
 NOTHING_TO_FILL = {
     "total": 0,
     "filled": 0,
@@ -97,7 +97,7 @@ def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
         "theta": moved.theta,
         "total": len(moved.unknown),
         "filled": len(moved.transferred),
-        "by_theta": moved.filled_by_theta(),
+        "by_theta": case.filled_by_theta(),
         "classes": shown,
         "more_classes": max(len(classes) - MOST_CLASSES, 0),
         "loans": _loans(moved),
@@ -106,7 +106,11 @@ def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def explain(bench: Workbench, request: Request) -> dict[str, Any]:
     """Who agrees on the table of an unknown factor, who is nearest, and what would settle it."""
-    return bench.case(request).transfer.explain(request.what).as_dict()
+    case = bench.case(request)
+    found, told = case.transfer.explain(request.what).as_dict(), case.told(request.what)
+    if told is None:
+        return found
+    return found | {"told": told.as_dict(), "text": f"{found['text']}\n{told}"}
 
 
 def _loans(moved: Transfer) -> list[tuple[str, str]]:
@@ -135,7 +139,7 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def compare(bench: Workbench, request: Request) -> dict[str, Any]:
-    """The published algorithm, shares of agreement, k steps and cohorts, side by side."""
+    """The default, the published algorithm, shares, k steps and cohorts, side by side."""
     if bench.case(request).is_whole and not is_drawn(bench, request):
         return {"total": 0, "variables": [], "methods": []}
     whole = bench.case(request).graph

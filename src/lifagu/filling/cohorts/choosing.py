@@ -173,7 +173,7 @@ def _codes(evidence: PlaceEvidence) -> Ints:
     """Rows of a place numbered by what they show."""
     if isinstance(evidence, TableTokens):
         return evidence.codes
-    return group_rows_bitwise(evidence.raw.reshape(len(evidence.raw), -1))
+    return group_rows_bitwise(evidence.raw.reshape(len(evidence.raw), int(np.prod(evidence.shape))))
 
 
 def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], seed: int) -> Floats:

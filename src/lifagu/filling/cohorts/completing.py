@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, group_rows, members
+from lifagu.basics.choices import SEVERAL
 from lifagu.filling.cohorts.draft import Draft
 from lifagu.filling.cohorts.joint_model import JointModel, joint_model
-from lifagu.filling.cohorts.offering import most_probable
+from lifagu.filling.cohorts.offering import likeliest_behind, most_probable
 from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
 from lifagu.filling.cohorts.reasons import CohortReasons
 from lifagu.filling.completions import OpenClass
-from lifagu.filling.donors import best
+from lifagu.filling.donors import TRANSFERRED, best
 from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import FactorGraph
@@ -35,6 +36,25 @@ class CohortTransfer(Transfer):
 
     posterior: CohortPosterior
 
+    @property
+    def way(self) -> str:
+        """How competing tables are used in answers, as in `Filling.unknown`."""
+        return self.filling.unknown
+
+    def way_of(self, unit: str) -> str:
+        """The same for holes of which this was compared: where all agree, they have one table.
+
+        Parameters
+        ----------
+        unit : {"factor", "individual", "cohort"}
+            As in records.
+
+        Returns
+        -------
+        str
+        """
+        return self.way if unit == "cohort" else "one"
+
     def draft(self) -> Draft:
         """A graph in the making, in which holes whose candidates all agree have their table."""
         draft = Draft(self.original, self.posterior.places.keys)
@@ -53,6 +73,14 @@ class CohortTransfer(Transfer):
         )
 
     @cached_property
+    def apart(self) -> tuple[Ints, ...]:
+        """Of these the ones whose tables are apart, each hidden by itself in the joint model."""
+        places = self.posterior.places.places
+        return tuple(
+            place.apart(filled)[0] for place, filled in zip(places, self.filled, strict=True)
+        )
+
+    @cached_property
     def cleaned(self) -> tuple[Ints, ...]:
         """The known factors of each place that are cleaned, by their number in the place."""
         supports, clean = self.original.support, not self.filling.keep_known
@@ -62,6 +90,25 @@ class CohortTransfer(Transfer):
             else np.zeros(0, dtype=np.int64)
             for place in self.posterior.places.places
         )
+
+    @cached_property
+    def graph(self) -> FactorGraph:
+        """The graph with the likeliest tables, those behind estimates too: one that can be shown.
+
+        Where answers are about several graphs, it is one of these.
+        """
+        if self.way in SEVERAL:
+            return self.completed(())
+        draft = self.draft()
+        for number, (holes, filled) in enumerate(
+            zip(self.posterior.holes, self.filled, strict=True)
+        ):
+            self._give_best(draft, number, filled)
+            if len(known := self.cleaned[number]):
+                factors, of = holes.place.having(known)
+                tables = likeliest_behind(self.posterior, number)[known[of]]
+                draft.replace_known(holes.place, factors, tables)
+        return draft.graph()
 
     def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
         """The graph with the likeliest tables, but for some individuals with those of a cohort.
@@ -123,7 +170,8 @@ class CohortTransfer(Transfer):
         """Give the estimated factors of a place the tables to be expected behind them."""
         if len(known := self.cleaned[number]):
             place = self.posterior.places.places[number]
-            draft.replace_known(place, known, self.posterior.cleaned(number)[known])
+            factors, of = place.having(known)
+            draft.replace_known(place, factors, self.posterior.cleaned(number)[known[of]])
 
     def drawn(self, rng: np.random.Generator) -> FactorGraph:
         """A completed graph, everything that is not sure drawn from what is known about it.
@@ -143,17 +191,18 @@ class CohortTransfer(Transfer):
             self.posterior.holes, self.filled, self.cleaned, drawn, strict=True
         ):
             if len(filled):
-                first = draft.add(own[filled])
-                numbers = first + np.arange(len(filled))
+                apart, of = holes.place.apart(filled)
+                numbers = draft.add(own[apart]) + of
                 draft.give(holes.place, holes.place.holes[filled], numbers)
             if len(cleaned):
-                draft.replace_known(holes.place, cleaned, known[cleaned])
+                factors, of = holes.place.having(cleaned)
+                draft.replace_known(holes.place, factors, known[cleaned[of]])
         return draft.graph()
 
     @cached_property
     def joint(self) -> JointModel:
         """The joint model of cohorts, tables and variables."""
-        return joint_model(self)
+        return joint_model(self.posterior, self.draft(), self.filled, self.cleaned)
 
     # ---- what competes
 
@@ -166,6 +215,11 @@ class CohortTransfer(Transfer):
             holes.append(each.place.holes[filled])
         owner, hole = np.concatenate(owners), np.concatenate(holes)
         return list(self._open(owner, hole))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some hole may take one of several tables, or takes an estimate."""
+        return bool((self.shares[self.statuses == TRANSFERRED] < 1).any())
 
     def _open(self, owner: Ints, hole: Ints) -> Iterator[OpenClass]:
         if not len(owner):
@@ -188,6 +242,6 @@ class CohortTransfer(Transfer):
 
     def _record(self, number: int) -> Record:
         record = super()._record(number)
-        if self._places[0][number] < len(self.offers) - 1:
-            return replace(record, way="one")
+        if record.unit != "cohort":
+            return record
         return self.reasons.added(record, int(self.original.unknown[number]))

@@ -15,7 +15,7 @@ class Draft:
     """Numbers of tables, the arguments, and tables to be added; keys: as in the places."""
 
     def __init__(self, graph: FactorGraph, keys: Ints) -> None:
-        self._graph, self._keys = graph, keys
+        self.original, self._keys = graph, keys
         self.numbers, self.arguments = graph.factor_table.copy(), graph.arguments.copy()
         self._count = len(graph.tables)
         self._more, self._lengths = list[Floats](), list[Ints]()
@@ -36,23 +36,22 @@ class Draft:
         """Give holes of a place tables whose axes are in the place's order."""
         self.numbers[holes] = numbers
         donors = np.full(len(holes), place.first)
-        lend(self._graph, self._keys, holes, donors, self.arguments)
+        lend(self.original, self._keys, holes, donors, self.arguments)
 
     def lend(self, holes: Ints, donors: Ints) -> None:
         """Give holes the tables of known factors."""
-        self.numbers[holes] = self._graph.factor_table[donors]
-        lend(self._graph, self._keys, holes, donors, self.arguments)
+        self.numbers[holes] = self.original.factor_table[donors]
+        lend(self.original, self._keys, holes, donors, self.arguments)
 
     def replace_known(
-        self, place: CohortPlace, known: Ints, rows: Floats, many: Ints | None = None
+        self, place: CohortPlace, factors: Ints, rows: Floats, many: Ints | None = None
     ) -> None:
         """Give known factors of a place other tables, rows in the place's axis order.
 
-        many: how many rows after each other make the table of each, one by default; known then
-        names a factor for each row.
+        many: how many rows after each other make the table of each, one by default; there is then
+        a factor for each row.
         """
-        factors = place.known[known]
-        own = aligned_rows(self._graph, self._keys, factors, place.first, rows, back=True)
+        own = aligned_rows(self.original, self._keys, factors, place.first, rows, back=True)
         if many is None:
             self.numbers[factors] = self.add(own) + np.arange(len(factors))
             return
@@ -61,10 +60,10 @@ class Draft:
 
     def given(self) -> GivenTables:
         """All tables."""
-        tables = self._graph.tables
+        tables = self.original.tables
         lengths = np.concatenate([np.diff(tables.offsets), *self._lengths])
         return GivenTables(np.concatenate([tables.values, *self._more]), offsets_of(lengths))
 
     def graph(self) -> FactorGraph:
         """The completed graph."""
-        return self._graph.refilled(self.given(), self.numbers, self.arguments)
+        return self.original.refilled(self.given(), self.numbers, self.arguments)

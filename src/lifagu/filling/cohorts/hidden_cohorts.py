@@ -18,7 +18,8 @@ NEVER = 1e-9  # how likely the cohorts are, all together, that are not considere
 class HiddenChoices(Frozen):
     """Somebody's choices: who[i] has one of choices[offsets[i]:offsets[i+1]], as likely as shares.
 
-    Shares are those before anything is observed; each one's add up to 1. who: individuals whose
+    Shares are those before anything is observed; each one's add up to 1. Choices of equal number
+    are tables that vary around one. who: individuals whose
     cohort is hidden, or unknown factors whose table is; choices: numbers of cohorts, those of all
     sorts in a row, or numbers of tables.
     """
@@ -52,6 +53,14 @@ class HiddenChoices(Frozen):
         pair = np.repeat(np.arange(len(at)), lengths)
         return pair, self.choices[self.offsets[at][pair] + places_within(lengths)]
 
+    def together(self, chances: Floats) -> Floats:
+        """Chances of all choices; those of one's choices with the same number are added up."""
+        pairs = self.owners * (int(self.choices.max(initial=0)) + 1) + self.choices
+        one, number = np.unique(pairs, return_inverse=True)
+        if len(one) == len(pairs):
+            return chances
+        return np.asarray(np.bincount(number, chances)[number])
+
     def normalised(self, weights: Floats) -> Floats:
         """Weights of all choices, scaled so that each one's add up to 1."""
         total = np.bincount(self.owners, weights, minlength=len(self))
@@ -76,7 +85,10 @@ def hidden_cohorts(posterior: CohortPosterior, individuals: Ints) -> HiddenChoic
     order = np.argsort(-shares, axis=1, kind="stable")
     most = np.take_along_axis(shares, order, axis=1)
     kept = np.zeros(shares.shape, dtype=np.bool_)
-    np.put_along_axis(kept, order, np.cumsum(most, axis=1) - most < 1 - NEVER, axis=1)
+    wanted = (np.cumsum(most, axis=1) - most < 1 - NEVER).sum(axis=1)
+    # so few different numbers of cohorts that engines have many individuals alike
+    wanted = 2 ** np.ceil(np.log2(wanted)).astype(np.int64)
+    np.put_along_axis(kept, order, np.arange(shares.shape[1]) < wanted[:, None], axis=1)
     several = kept.sum(axis=1)[number] > 1
     place, cohort = np.nonzero(kept[number[several]])
     offsets = offsets_of(np.bincount(place, minlength=int(several.sum())))

@@ -6,6 +6,7 @@ in a row. Where there are many, a hole chooses among its likeliest few and the m
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,7 @@ from lifagu.basics.arrays import Floats, Ints, group_rows, offsets_of, places_wi
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices
 from lifagu.filling.cohorts.place_evidence import TableTokens
 from lifagu.filling.cohorts.posterior import CohortPosterior, chunks
+from lifagu.filling.cohorts.varied_tables import VariedTables, varied_tables
 
 FEW = 16  # tables of a place up to which all are told apart
 MOST = 64  # tables of a hole that are told apart where there are more
@@ -30,19 +32,33 @@ class HiddenTables:
         self._exact = isinstance(self._holes.place.shown.evidence, TableTokens)
 
     @cached_property
+    def _varied(self) -> list[VariedTables]:
+        """The tables of each sort of cohorts; they vary where it matters."""
+        place, posterior = self._holes.place, self._posterior
+        evidence = place.shown.evidence
+        if isinstance(evidence, TableTokens):
+            return [VariedTables.exactly(place.shown.tables) for _ in self._found]
+        if not place.steady:
+            return [VariedTables.exactly(here.atoms) for here in self._found]
+        return [
+            varied_tables(here, evidence, belonging[posterior.kind_of])
+            for here, belonging in zip(self._found, posterior.belonging, strict=True)
+        ]
+
+    @cached_property
     def tables(self) -> Floats:
         """All tables of the place, (T, size)."""
         shown = self._holes.place.shown
         if self._exact:
             return shown.tables
-        return np.vstack([shown.in_order(here.atoms) for here in self._found])
+        return np.vstack([shown.in_order(each.tables) for each in self._varied])
 
     @cached_property
     def firsts(self) -> Ints:
         """Where the tables of each sort of cohorts begin."""
         if self._exact:
             return np.zeros(len(self._found) + 1, dtype=np.int64)
-        return offsets_of(np.array([len(here.atoms) for here in self._found]))
+        return offsets_of(np.array([len(each.origin) for each in self._varied]))
 
     # ---- how likely
 
@@ -51,7 +67,7 @@ class HiddenTables:
         total = np.zeros((len(kinds), len(self.tables)))
         for sort, weight in enumerate(self._posterior.cohorts.weights.tolist()):
             which = self._posterior.which(self._number, kinds, sort)
-            total[:, self._of_sort(sort)] += weight * which
+            total[:, self._of_sort(sort)] += weight * self._varied[sort].told_apart(which)
         return total
 
     def chances_in(self, holes: Ints, cohort: Ints) -> Floats:
@@ -59,12 +75,12 @@ class HiddenTables:
         total = np.zeros((len(holes), len(self.tables)))
         for sort, rows, own in self._posterior.by_sort(cohort):
             which = self._posterior.which_in(self._number, sort, holes[rows], own)
-            total[rows, self._of_sort(sort)] = which
+            total[rows, self._of_sort(sort)] = self._varied[sort].told_apart(which)
         return total
 
     def _of_sort(self, sort: int) -> slice:
         first = int(self.firsts[sort])
-        return slice(first, first + self._found[sort].choices.shape[1])
+        return slice(first, first + len(self._varied[sort].origin))
 
     # ---- among which
 
@@ -104,6 +120,18 @@ class HiddenTables:
         factors = self._holes.place.holes[self.filled]
         return HiddenChoices(factors, offsets_of(lengths), choices, shares)
 
+    @property
+    def by_origin(self) -> HiddenChoices:
+        """The same, tables that vary around one atom having its number."""
+        if self._exact or not self._holes.place.steady:
+            return self.choices
+        firsts = offsets_of(np.array([len(here.atoms) for here in self._found]))
+        origin = [
+            first + each.origin for first, each in zip(firsts[:-1], self._varied, strict=True)
+        ]
+        numbers = np.concatenate((*origin, firsts[-1:]))
+        return replace(self.choices, choices=numbers[self.choices.choices])
+
     def stacked(self, some: Ints) -> Floats:
         """The tables among which some holes (places in `choices`) choose, in a row, (·, size)."""
         _, choices = self.choices.pairs(some)
@@ -130,7 +158,8 @@ class HiddenTables:
         usual = np.zeros(len(self.tables))
         for sort, found in enumerate(posterior.cohorts.found):
             weight = float(posterior.cohorts.weights[sort])
-            usual[self._of_sort(sort)] += weight * (found.prior @ self._found[sort].choices)
+            which = found.prior[None] @ self._found[sort].choices
+            usual[self._of_sort(sort)] += weight * self._varied[sort].told_apart(which)[0]
         return np.asarray(usual / usual.sum())
 
     def by_cohort(self, some: Ints, cohorts: HiddenChoices, at: Ints) -> Floats:

@@ -11,25 +11,25 @@ cohort it is in.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, offsets_of
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.names import JoinedNames, Names, NumberedNames
+from lifagu.filling.cohorts.draft import Draft
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices, hidden_cohorts
+from lifagu.filling.cohorts.hidden_names import HiddenNames
 from lifagu.filling.cohorts.hidden_tables import HiddenTables
+from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.graph.assembly import scopes_of, taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import Ranges
 from lifagu.graph.tables import GivenTables, intern_tables
-
-if TYPE_CHECKING:
-    from lifagu.filling.cohorts.completing import CohortTransfer
 
 _Made = TypeVar("_Made")
 
@@ -42,6 +42,8 @@ class JointModel(Frozen):
     factor of its own for the cohort of each individual in `cohorts` and the table of each hole in
     `tables`; then factors between both.
     prior: the potentials of these single factors, cohorts first, flat.
+    opened: for each factor of the model its hidden variable, by its place among them, -1 for none;
+    holes in which one table is hidden (`CohortPlace.steady`) have the same.
     owners: whose each factor is, as a number of an individual; first_factor: the first single one.
     """
 
@@ -49,6 +51,7 @@ class JointModel(Frozen):
     cohorts: HiddenChoices
     tables: HiddenChoices
     prior: Floats
+    opened: Ints
     owners: Ints
     first_factor: int
 
@@ -111,9 +114,15 @@ class JointModel(Frozen):
         return {}
 
 
-def joint_model(moved: CohortTransfer) -> JointModel:
-    """The joint model of what cohorts leave open in a graph."""
-    return _Making(moved).joint()
+def joint_model(
+    posterior: CohortPosterior, draft: Draft, filled: Sequence[Ints], cleaned: Sequence[Ints]
+) -> JointModel:
+    """The joint model of what cohorts leave open in a graph.
+
+    draft: the graph with all tables that are no longer open. filled, cleaned: for each place the
+    holes that get a table and the known factors that are cleaned, by their numbers there.
+    """
+    return _Making(posterior, draft, filled, cleaned).joint()
 
 
 class _Making:
@@ -123,25 +132,33 @@ class _Making:
     factor has as its first argument.
     """
 
-    def __init__(self, moved: CohortTransfer) -> None:
-        self._moved, self._posterior, self._draft = moved, moved.posterior, moved.draft()
-        places = moved.posterior.places
+    def __init__(
+        self,
+        posterior: CohortPosterior,
+        draft: Draft,
+        filled: Sequence[Ints],
+        cleaned: Sequence[Ints],
+    ) -> None:
+        self._posterior, self._draft = posterior, draft
+        self._filled, self._cleaned = filled, cleaned
+        places = posterior.places
         many = np.zeros(places.count, dtype=np.int64)
-        for place, filled, known in zip(places.places, moved.filled, moved.cleaned, strict=True):
-            many += np.bincount(place.owner_of_hole[filled], minlength=len(many))
+        for place, holes, known in zip(places.places, filled, cleaned, strict=True):
+            apart, _ = place.apart(holes)
+            many += np.bincount(place.owner_of_hole[apart], minlength=len(many))
             many += np.bincount(place.shown.evidence.owners.of[known], minlength=len(many))
         self._cohorts = hidden_cohorts(self._posterior, np.flatnonzero(many > 1))
         self._place = np.full(places.count, -1, dtype=np.int64)  # among those with a hidden cohort
         self._place[self._cohorts.who] = np.arange(len(self._cohorts))
-        self._opened = np.full(len(moved.original.factor_names), -1, dtype=np.int64)
+        self._opened = np.full(len(draft.numbers), -1, dtype=np.int64)
         self._hidden = [self._cohorts]
         self._between: list[tuple[Ints, Ints, Ints]] = []  # cohorts, hidden tables, table numbers
 
     def joint(self) -> JointModel:
         """The finished model."""
         for number in range(len(self._posterior.places.places)):
-            self._fill(number, self._moved.filled[number])
-            self._clean(number, self._moved.cleaned[number])
+            self._fill(number, self._filled[number])
+            self._clean(number, self._cleaned[number])
         tables = HiddenChoices.joined(self._hidden[1:])
         owner = self._posterior.places.owners
         with_cohort = self._place[owner[tables.who]] >= 0
@@ -150,21 +167,22 @@ class _Making:
         between = [owner[tables.who[hidden - len(self._cohorts)]] for _, hidden, _ in self._between]
         owners = np.concatenate((owner, self._cohorts.who, owner[tables.who], *between))
         graph, first = self._graph(prior), len(self._opened)
-        return JointModel(graph, self._cohorts, tables, prior, owners, first)
+        return JointModel(graph, self._cohorts, tables, prior, self._opened, owners, first)
 
     def _fill(self, number: int, filled: Ints) -> None:
         """Give the holes of a place stacks of tables, and say how likely each is by cohort."""
         if not len(filled):
             return
         place, hidden = self._posterior.places.places[number], sum(map(len, self._hidden))
-        tables = HiddenTables(self._posterior, number, filled)
+        apart, of = place.apart(filled)
+        tables = HiddenTables(self._posterior, number, apart)
         choices = tables.choices
         one = first_places(choices.sets)
         first = self._draft.add_flat(tables.stacked(one), choices.sizes[one] * place.shown.size)
-        self._draft.give(place, choices.who, first + choices.sets)
-        self._opened[choices.who] = hidden + np.arange(len(filled))
-        self._hidden.append(choices)
-        at = self._place[place.owner_of_hole[filled]]
+        self._draft.give(place, place.holes[filled], first + choices.sets[of])
+        self._opened[place.holes[filled]] = hidden + of
+        self._hidden.append(tables.by_origin)
+        at = self._place[place.owner_of_hole[apart]]
         some = np.flatnonzero(at >= 0)
         if len(some):
             alike = tables.alike(some, self._cohorts.sets[at[some]])
@@ -182,17 +200,21 @@ class _Making:
         at = self._place[place.shown.evidence.owners.of[known]]
         single, several = known[at < 0], known[at >= 0]
         if len(single):
-            self._draft.replace_known(place, single, self._posterior.cleaned(number)[single])
+            factors, of = place.having(single)
+            tables = self._posterior.cleaned(number)[single[of]]
+            self._draft.replace_known(place, factors, tables)
         if len(several):
-            at = at[at >= 0]
+            factors, of = place.having(several)
+            at = at[at >= 0][of]
             pair, cohort = self._cohorts.pairs(at)
-            tables = self._posterior.cleaned_in(number, several[pair], cohort)
-            self._draft.replace_known(place, several[pair], tables, self._cohorts.sizes[at])
-            self._opened[place.known[several]] = at
+            tables = self._posterior.cleaned_in(number, several[of[pair]], cohort)
+            self._draft.replace_known(place, factors[pair], tables, self._cohorts.sizes[at])
+            self._opened[factors] = at
 
     def _graph(self, prior: Floats) -> FactorGraph:
         """The graph with its further variables and factors."""
-        graph, draft = self._moved.original, self._draft
+        draft = self._draft
+        graph = draft.original
         count, sizes = len(graph.variable_names), np.concatenate([h.sizes for h in self._hidden])
         single = draft.add_flat(prior, sizes) + np.arange(len(sizes))
         opened = self._opened >= 0
@@ -207,6 +229,7 @@ class _Making:
             np.concatenate((whole, count + np.arange(len(sizes)), count + between[:2].T.ravel())),
             draft.given(),
             np.concatenate((draft.numbers, single, between[2])),
+            HiddenNames.of(graph, self._posterior.places, self._hidden),
         )
 
 
@@ -217,6 +240,7 @@ def _enlarged(
     arguments: Ints,
     given: GivenTables,
     numbers: Ints,
+    names: Names,
 ) -> FactorGraph:
     """A graph with further variables of these sizes, and other factors with these tables."""
     few, of_size = np.unique(sizes, return_inverse=True)
@@ -230,7 +254,7 @@ def _enlarged(
     return replace(
         graph,
         ranges=ranges,
-        variable_names=_more_names(graph.variable_names, len(sizes)),
+        variable_names=JoinedNames(graph.variable_names, names),
         variable_declared=frozen(declared),
         variable_kind=frozen(np.concatenate((graph.variable_kind, np.full(len(sizes), -1)))),
         individual_offsets=frozen(np.concatenate((graph.individual_offsets, individuals))),

@@ -73,6 +73,13 @@ def most_probable(posterior: CohortPosterior, number: int) -> MostProbable:
     return MostProbable(best, place.shown.in_order(atoms), np.full(len(best), -1))
 
 
+def likeliest_behind(posterior: CohortPosterior, number: int) -> Floats:
+    """The likeliest table behind each estimated one of a place, (rows, size)."""
+    shown, here = posterior.places.places[number].shown, posterior.cohorts.found[0].places[number]
+    which = here.which_known(shown.evidence, posterior.belonging[0][posterior.kind_of])
+    return np.asarray(shown.in_order(here.atoms)[which.argmax(axis=1)])
+
+
 def offers_by_cohorts(posterior: CohortPosterior) -> Offers:
     """The tables that compete for every hole, each class of holes with its own chances."""
     parts = [
@@ -98,6 +105,7 @@ def offers_by_cohorts(posterior: CohortPosterior) -> Offers:
         np.arange(len(donors)),
         donors,
         posterior.places.keys,
+        unit="cohort",
         weights=np.concatenate([np.zeros(0), *(each.weights for each in parts)]),
     )
 
@@ -122,7 +130,7 @@ def _offered(posterior: CohortPosterior, number: int, holes: HolesOfPlace) -> _O
     weights = np.vstack([each for _, each in best])
     kept = weights >= LIKELY
     kept[:, 0] = True
-    support, donors = _having(posterior, number)
+    support, donors = holders(posterior, number)
     cohort = posterior.belonging[0][holes.kinds].argmax(axis=1)
     nearest = donors[order, cohort[:, None]]
     if not isinstance(holes.place.shown.evidence, TableTokens) or len(holes.place.shown.donors) > 1:
@@ -147,7 +155,7 @@ def _likeliest(chances: Floats) -> tuple[Ints, Floats]:
     return order, np.take_along_axis(chances, order, axis=1)
 
 
-def _having(posterior: CohortPosterior, number: int) -> tuple[Ints, Ints]:
+def holders(posterior: CohortPosterior, number: int) -> tuple[Ints, Ints]:
     """How many known factors have each table (T,), and who of each cohort has it most surely.
 
     The second is (T, K), for the sort of cohorts that counts most; where nobody of a cohort has a

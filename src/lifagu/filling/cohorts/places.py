@@ -18,12 +18,13 @@ from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.cohorts.company import by_company, company
 from lifagu.filling.cohorts.place_evidence import Owners
 from lifagu.filling.cohorts.shown_tables import PlaceReader, ShownTables
+from lifagu.filling.cohorts.steady_places import is_steady
 from lifagu.filling.individuals import factor_owners
 from lifagu.filling.neighbourhood import hubs
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors, parts_without
 from lifagu.likeness.merging import scaled_tables
-from lifagu.likeness.roles import factor_signatures, roles
+from lifagu.likeness.roles import factor_signatures, place_roles
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,8 @@ class CohortPlace(Frozen):
     """One place: its first known factor, the known ones, the holes, and whose they are.
 
     known, holes: factors, by owner; owner_of_hole: individuals; shown: what the known ones show.
+    steady: whether all factors of an individual have one table here; known has then one of each,
+    and others the further ones, which have the table of known[row_of_other].
     """
 
     first: int
@@ -38,6 +41,28 @@ class CohortPlace(Frozen):
     holes: Ints
     owner_of_hole: Ints
     shown: ShownTables
+    steady: bool
+    others: Ints
+    row_of_other: Ints
+
+    def having(self, rows: Ints) -> tuple[Ints, Ints]:
+        """All factors that have the tables of some of `known`, and the place of each in rows."""
+        place = np.full(len(self.known), -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        of_other = place[self.row_of_other]
+        some = of_other >= 0
+        factors = np.concatenate((self.known[rows], self.others[some]))
+        return factors, np.concatenate((np.arange(len(rows)), of_other[some]))
+
+    def apart(self, holes: Ints) -> tuple[Ints, Ints]:
+        """Of some holes (their numbers here, ascending) those whose tables are apart.
+
+        And for each hole the place among these of the one whose table it has.
+        """
+        if not self.steady:
+            return holes, np.arange(len(holes))
+        new = np.diff(self.owner_of_hole[holes], prepend=-1) != 0
+        return holes[new], np.cumsum(new) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +85,12 @@ def places_of_individuals(graph: FactorGraph, wanted: Ints) -> PlacesOfIndividua
     """Everything that can be compared; wanted: the unknown factors to be filled. Near-linear."""
     is_hole = np.zeros(len(graph.factor_names), dtype=np.bool_)
     is_hole[wanted] = True
-    kinds = graph.variable_kind
-    degrees = np.where(kinds >= 0, 0, graph.degrees)
-    keys = roles(graph.variable_range, degrees, kinds, None)[graph.arguments]
+    of_variables = place_roles(graph.variable_range, graph.degrees, graph.variable_kind)
+    keys = of_variables[graph.arguments]
     owners, declared = _owners(graph)
     aligned = aligned_tables(graph, scaled_tables(graph.tables), keys)
     count = int(owners.max(initial=-1)) + 1
-    places, left = [], [np.zeros(0, dtype=np.int64)]
+    supports, places, left = graph.support, [], [np.zeros(0, dtype=np.int64)]
     beside = company(graph) if declared else np.zeros(len(owners), dtype=np.int64)
     alike = members(factor_signatures(graph.offsets, keys))
     for factors in (some for each in alike for some in by_company(each, beside, aligned)):
@@ -74,10 +98,17 @@ def places_of_individuals(graph: FactorGraph, wanted: Ints) -> PlacesOfIndividua
         known = factors[graph.factor_table[factors] >= 0]
         holes = factors[is_hole[factors]]
         if len(known):
-            of = Owners(owners[known], count)
-            reader = PlaceReader(graph, keys, aligned, known, of)
-            place = CohortPlace(reader.first, known, holes, owners[holes], reader.read())
-            places.append(place)
+            estimated = supports is not None and bool(supports.estimated[known].any())
+            steady = is_steady(owners[known], aligned[known], estimated, owners[holes])
+            again = np.diff(owners[known], prepend=-1) == 0 if steady else known < 0
+            one, row = known[~again], (np.cumsum(~again) - 1)[again]
+            reader = PlaceReader(graph, keys, aligned, one, Owners(owners[one], count))
+            shown = reader.read()
+            places.append(
+                CohortPlace(
+                    reader.first, one, holes, owners[holes], shown, steady, known[again], row
+                )
+            )
         else:
             left.append(holes)
     return PlacesOfIndividuals(

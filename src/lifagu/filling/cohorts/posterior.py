@@ -198,7 +198,8 @@ class CohortPosterior(Frozen):
 
     def shares(self, kinds: Ints) -> Floats:
         """How likely each cohort of each sort is for kinds of individuals, (·, ΣK)."""
-        return np.hstack([weight * belonging[kinds] for weight, _, belonging in self.models])
+        shares = [weight * belonging[kinds] for weight, _, belonging in self.models]
+        return np.hstack([np.zeros((len(kinds), 0)), *shares])
 
     # ---- drawing
 

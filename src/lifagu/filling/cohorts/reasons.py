@@ -33,25 +33,23 @@ class CohortReasons(Frozen):
     def added(self, record: Record, factor: int) -> Record:
         """A record with what cohorts say about the factor's owner."""
         places = self.posterior.places
-        number = int(self._place_of_hole[factor])
+        number = self.place_of(factor)
         if number < 0:
             return record
         owner = int(places.owners[factor])
         kind = int(self.posterior.kind_of[owner])
-        belonging = self.posterior.belonging[self._sort][kind]
+        belonging = self.posterior.belonging[self.sort][kind]
         cohort = int(belonging.argmax())
         spoke = self._spoke(kind, cohort)
-        members = int(self._sizes[cohort]) - int(self._cohort_of[kind] == cohort)
+        rank, others = self.named(cohort, kind)
         return replace(
             record,
-            unit="cohort",
-            fallback=False,
             candidates=len(places.places[number].known),
             owner=CohortOfOwner(
-                number=int(self._ranks[cohort]) + 1,
+                number=rank,
                 cohorts=len(belonging),
                 share=float(belonging[cohort]),
-                members=members,
+                members=others,
                 like=tuple(self._titles[each] for each in spoke if spoke[each] >= FOR),
                 unlike=tuple(self._titles[each] for each in spoke if spoke[each] <= AGAINST),
                 shown=len(spoke),
@@ -60,8 +58,17 @@ class CohortReasons(Frozen):
             ),
         )
 
+    def named(self, cohort: int, kind: int) -> tuple[int, int]:
+        """What a cohort is called, the largest being 1, and how many others than one are in it."""
+        others = int(self._sizes[cohort]) - int(self._cohort_of[kind] == cohort)
+        return int(self._ranks[cohort]) + 1, others
+
+    def place_of(self, factor: int) -> int:
+        """The place of an unknown factor, -1 where nothing is known."""
+        return int(self._place_of_hole[factor])
+
     @cached_property
-    def _sort(self) -> int:
+    def sort(self) -> int:
         """Which sort of cohorts tells the reasons."""
         weights = self.posterior.cohorts.weights
         several = np.array([len(found.prior) > 1 for found in self.posterior.cohorts.found])
@@ -71,7 +78,7 @@ class CohortReasons(Frozen):
 
     @property
     def _found(self) -> FoundCohorts:
-        return self.posterior.cohorts.found[self._sort]
+        return self.posterior.cohorts.found[self.sort]
 
     @cached_property
     def _place_of_hole(self) -> Ints:
@@ -83,12 +90,12 @@ class CohortReasons(Frozen):
     @cached_property
     def _cohort_of(self) -> Ints:
         """The likeliest cohort of each kind of individual."""
-        return np.asarray(self.posterior.belonging[self._sort].argmax(axis=1))
+        return np.asarray(self.posterior.belonging[self.sort].argmax(axis=1))
 
     @cached_property
     def _sizes(self) -> Ints:
         """How many individuals belong to each cohort most likely."""
-        count = self.posterior.belonging[self._sort].shape[1]
+        count = self.posterior.belonging[self.sort].shape[1]
         found = np.bincount(self._cohort_of, self.posterior.sizes, minlength=count)
         return found.astype(np.int64)
 
@@ -161,5 +168,5 @@ def _information(joint: Floats) -> float:
     (0.6931, 0.0)
     """
     expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    some = joint > 0
+    some = (joint > 0) & (expected > 0)  # the product of small numbers may vanish
     return float((joint[some] * np.log(joint[some] / expected[some])).sum())

@@ -184,16 +184,17 @@ def _counted_together(evidence: PlaceEvidence, codes: Ints) -> bool:
     """Whether equal estimates come from the same records, as of a ward, rather than by chance.
 
     codes: equal for equal tables. Two samples of N records agree in an entry of probability p by
-    chance about once in 2 √(π N p (1 - p)).
+    chance about once in 2 √(π N p (1 - p)), where p is as each sample says: if most have nearly all
+    of their records in one entry, many are equal by chance.
     """
     if not isinstance(evidence, Counts) or len(codes) < FEW:
         return False
     often = np.bincount(codes)
     equal = float((often * (often - 1)).sum()) / (len(codes) * (len(codes) - 1))
-    records = np.median(evidence.raw.sum(axis=-1), axis=0)[:, None]
-    share = evidence.raw.sum(axis=0) + 0.5
-    share = (share / share.sum(axis=-1, keepdims=True))[:, :-1]
-    chance = np.minimum(
-        1 / (2 * np.sqrt(np.pi * np.maximum(records * share * (1 - share), 0.1))), 1
-    )
-    return equal > MORE_THAN_CHANCE * float(np.prod(chance))
+    usual = evidence.raw.sum(axis=0) + 0.5
+    share = evidence.raw + usual / usual.sum(axis=-1, keepdims=True)
+    records = share.sum(axis=-1, keepdims=True)
+    share = (share / records)[..., :-1]
+    variance = np.maximum(records * share * (1 - share), 0.1)
+    chance = np.minimum(1 / (2 * np.sqrt(np.pi * variance)), 1).prod(axis=(1, 2))
+    return equal > MORE_THAN_CHANCE * float(chance.mean())

@@ -160,11 +160,15 @@ class LogMarginals:
         return self.table(int(self.of_variable[variable]))
 
     def in_a_row(self, variables: Ints, offsets: Ints) -> Floats:
-        """The log marginals of these variables in one array; offsets: where each begins."""
+        """The log marginals of these variables in one array; offsets: where each begins.
+
+        Of variables that have none it is all zeros.
+        """
         flat = np.zeros(int(offsets[-1]))
-        for own, same, inside in self._numbered.found(self.of_variable[variables]):
+        known = np.flatnonzero(self.of_variable[variables] >= 0)
+        for own, same, inside in self._numbered.found(self.of_variable[variables[known]]):
             tables = self._numbered.entries[own][:, inside]
-            flat[offsets[same][:, None] + np.arange(len(tables))] = tables.T
+            flat[offsets[known[same]][:, None] + np.arange(len(tables))] = tables.T
         return flat
 
 

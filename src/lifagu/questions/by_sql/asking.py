@@ -19,18 +19,18 @@ from lifagu.inference.lifted.tables_by_label import Labels
 from lifagu.inference.listed_rows import Known, RowsLeft, check_asked, prepare_listed
 from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.prepared import Prepared, Result
+from lifagu.questions.by_sql.agreeing import first_names
 from lifagu.questions.by_sql.completing import Completed, fill_on, take_on
 from lifagu.questions.by_sql.support import Support, supports
 from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
 from lifagu.questions.place import ANSWERING, Place
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.scale.eliminating import ObstacleError, StoredRows, Work, eliminate, listed_rows, load
-from lifagu.scale.factor_types import Types, first_factors, looks_of
-from lifagu.scale.folder_contents import names, numbers_of
+from lifagu.scale.factor_types import Types, looks_of
+from lifagu.scale.folder_contents import numbers_of
 from lifagu.scale.journal import Journal
 
 ENOUGH = 10**6  # arguments that are listed at once
-MOST_NAMES = 5  # of unknown factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,8 @@ def left_over(
         what = f"{given.folder}: {obstacle}, too many for SQL"
         raise TooLargeError(what, remedy=Remedy.IN_MEMORY) from None
     seen = (each.observed >= 0 or each.likelihood is not None for each in by_look if each.many)
-    return RowsLeft(labels, listed, known, _unknown_names(whole), any(seen)), tuple(rounds)
+    unknown = first_names(whole.journal, given, whole.types, whole.graph.unknown)
+    return RowsLeft(labels, listed, known, unknown, any(seen)), tuple(rounds)
 
 
 def _known(whole: Completed, numbers: Mapping[str, int]) -> dict[int, Known]:
@@ -178,17 +179,6 @@ def _as_completed(whole: Completed) -> Types:
     tables, table_of = declared_tables(whole.graph)
     looks, positions = types.looks[order], types.positions[order]
     return replace(types, table=table_of, looks=looks, positions=positions, tables=tables)
-
-
-def _unknown_names(whole: Completed) -> list[str]:
-    """The names of the first few factors that have no table in the end."""
-    if not whole.left:
-        return []
-    unknown = whole.types.first[whole.graph.unknown].tolist()
-    factors = first_factors(whole.journal, unknown, MOST_NAMES)
-    shown = names(whole.journal, whole.given, "factors", factors)
-    more = whole.left - len(shown)
-    return [*shown[:-1], f"{shown[-1]} and {more} more"] if more else shown
 
 
 def _check_fits(folder: PathLike, rows: StoredRows, reason: str | None, limit: int) -> None:

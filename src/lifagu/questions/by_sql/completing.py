@@ -23,7 +23,8 @@ from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import Ranges
 from lifagu.graph.validation import MOST_AXES, table_size_error
-from lifagu.likeness.roles import factor_signatures, roles
+from lifagu.likeness.roles import factor_signatures, place_roles, roles
+from lifagu.questions.by_sql.agreeing import check_agreement
 from lifagu.scale.eliminating import AlikeVariables
 from lifagu.scale.evidence import DistinctObservations, observe
 from lifagu.scale.factor_types import (
@@ -156,17 +157,20 @@ def fill_on(
     filling: Filling,
     stage: Announce,
 ) -> Filled:
-    """The same with its unknown factors filled."""
+    """The same with its unknown factors filled; refused where that takes cohorts."""
     given, ranges, kinds, observations = _taken_in(journal, path, evidence, stage)
     fills = has_unknown(journal, given)
     looks, types = _types(journal, given, ranges, observations, fills, stage)
     keys, owners = _roles(ranges, looks, filling), np.full(len(types.first), -1)
-    if fills and filling.by == "individuals" and given.has_individuals:
+    if fills and filling.by in ("auto", "individuals") and given.has_individuals:
         stage("finding what individuals have")
         signatures = factor_signatures(types.offsets, keys[types.looks])
         types, owners = split_by_owner(journal, given, types, signatures)
     graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
     moved = transfer_types(graph, keys[types.looks], types.size, owners, filling)
+    if filling.by == "auto":
+        places = place_roles(ranges.range_of[looks.declared], looks.degree, looks.kind)
+        check_agreement(journal, given, types, moved, places[types.looks])
     graph = moved.averaged() if filling.unknown == "mean" else moved.graph
     return Filled(journal, given, ranges, kinds, observations, looks, types, graph, moved)
 

@@ -28,7 +28,7 @@ from lifagu.questions.unsure.draws import SEED, usual_draws
 from lifagu.questions.unsure.intervals import Intervals
 from lifagu.questions.unsure.mixing import Combined, bounded, jointly, mixed, split
 from lifagu.questions.unsure.parts_and_classes import Flags, PartsAndClasses
-from lifagu.questions.unsure.rests_on import LentTables, in_shape, pieces_of
+from lifagu.questions.unsure.rests_on import NOTHING, LentTables, Support, in_shape, pieces_of
 from lifagu.questions.unsure.units import Unit, needed_by, units_of
 from lifagu.questions.unsure.words import note_on, plan_of
 
@@ -234,7 +234,7 @@ class Considered(Shown):
         with np.errstate(divide="ignore"):
             logs = np.log(answer) - math.log(total)
         subject = self.whole.graph
-        support = self._support(unit, self.asked[place]) if self.with_support else ((), None)
+        support = self._support(unit, self.asked[place]) if self.with_support else NOTHING
         note = note_on(self.unknown, unit, self.draws, found)
         return Answer(
             self.questions[place],
@@ -250,7 +250,7 @@ class Considered(Shown):
             error=error,
         )
 
-    def _support(self, unit: Unit, question: Piece) -> tuple[tuple[str, ...], float | None]:
+    def _support(self, unit: Unit, question: Piece) -> Support:
         """The transferred factors that an answer rests on, and the smallest share of them."""
         parts = (
             unit.parts

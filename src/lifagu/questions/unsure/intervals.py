@@ -28,7 +28,7 @@ from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.copies import answers_in_a_row
 from lifagu.questions.unsure.draws import INTERVAL, MODELS, SEED
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
-from lifagu.questions.unsure.rests_on import LentTables
+from lifagu.questions.unsure.rests_on import NOTHING, LentTables
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Intervals(Shown):
         labels = np.ix_(*[graph.declared_order(each) for each in question])
         tables = np.stack([each[labels] for each in rows.reshape(shape)])
         parts = self.whole.part_of[list(question)]
-        support: tuple[tuple[str, ...], float | None] = ((), None)
+        support = NOTHING
         if self.with_support:
             support = lent.of(tuple(distinct(parts[parts >= 0]).tolist()))
         lower, upper = np.quantile(tables, INTERVAL, axis=0)

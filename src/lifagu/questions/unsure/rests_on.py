@@ -8,12 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.filling.filled_by import by_cohorts
 from lifagu.inference.question_checks import pieces_of
 from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 
-__all__ = ["LentTables", "in_shape", "pieces_of"]
+__all__ = ["NOTHING", "LentTables", "Support", "in_shape", "pieces_of"]
 
+Support = tuple[tuple[str, ...], float | None, int]
+NOTHING: Support = ((), None, 0)
 _NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -43,17 +46,18 @@ class LentTables:
     """The transferred factors of parts, found once for each set of these."""
 
     whole: PartsAndClasses
-    known: dict[tuple[int, ...], tuple[tuple[str, ...], float | None]] = field(default_factory=dict)
+    known: dict[tuple[int, ...], Support] = field(default_factory=dict)
 
-    def of(self, parts: tuple[int, ...]) -> tuple[tuple[str, ...], float | None]:
-        """Their names, and the smallest share."""
+    def of(self, parts: tuple[int, ...]) -> Support:
+        """Their names, the smallest share, and how many cohorts filled."""
         if parts not in self.known:
             moved, graph = self.whole.moved, self.whole.moved.original
             found = [self._by_part.get(part, _NONE) for part in parts]
             factors = np.sort(np.concatenate((_NONE, *found)))
             shares = moved.shares[np.searchsorted(graph.unknown, factors)]
             names = tuple(graph.factor_names.of_nodes(factors))
-            self.known[parts] = names, float(shares.min()) if len(shares) else None
+            weakest = float(shares.min()) if len(shares) else None
+            self.known[parts] = names, weakest, by_cohorts(moved, factors)
         return self.known[parts]
 
     @cached_property

@@ -12,17 +12,33 @@ from lifagu.filling.rules import Filling
 _MEAN_A_RULE = ("by", "structure_only", "published", "steps", "profiles", "unknown")
 
 
-def ways(filling: Filling | None, rules: Sequence[str], unknown: str = "") -> dict[str, Filling]:
+def ways(
+    filling: Filling | None, rules: Sequence[str], unknown: str | Sequence[str] = ""
+) -> dict[str, Filling]:
     """The fillings to compare by the name of their rule; the case's own if none is named.
 
-    unknown: how all of them use competing tables, else each as its rule does.
+    unknown: how all of them use competing tables, else each as its rule does. With several, every
+    rule is there in each way, and the name says in which.
 
     >>> found = ways(Filling(theta=0.5, steps=6), ["steps", "profiles"])
     >>> found["steps"].steps, found["profiles"].steps, found["profiles"].theta
     (6, None, 0.5)
+    >>> list(ways(Filling(), ["cohorts"], ["posterior", "one"]))
+    ['cohorts, posterior', 'cohorts, one']
     """
     if filling is None:
         raise ModelError("the holes of this case stay", remedy=Remedy.FILL)
+    several = [unknown] if isinstance(unknown, str) else items("unknown is a list", unknown)
+    if len(several) < 2:
+        return _by_rule(filling, rules, "".join(several))
+    return {
+        f"{name}, {way}": each
+        for way in several
+        for name, each in _by_rule(filling, rules, way).items()
+    }
+
+
+def _by_rule(filling: Filling, rules: Sequence[str], unknown: str) -> dict[str, Filling]:
     names = items("fill is a list of rules", rules)
     if not names:
         return {filling.by: replace(filling, unknown=unknown) if unknown else filling}

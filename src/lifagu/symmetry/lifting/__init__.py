@@ -26,7 +26,7 @@ from lifagu.symmetry.lifting.classes import (
 )
 from lifagu.symmetry.lifting.coordinates import coordinates_of, entities_of
 from lifagu.symmetry.lifting.dependent_columns import maps_between, structure_of
-from lifagu.symmetry.lifting.drafts import Draft, Frame, draft_of
+from lifagu.symmetry.lifting.drafts import DraftParfactor, Frame, draft_of
 from lifagu.symmetry.lifting.proof import compare, prove
 from lifagu.symmetry.lifting.sorts import Sorts
 from lifagu.symmetry.lifting.whole_groups import Slot, shared_positions, slots_of
@@ -96,7 +96,7 @@ def lift(
     return _proved(graph, frame, [each for each in drafts if each is not None])
 
 
-def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> ParfactorGraph:
+def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[DraftParfactor]) -> ParfactorGraph:
     """The model of drafts with its proof; what fails it goes into the ground part."""
     while drafts:
         try:

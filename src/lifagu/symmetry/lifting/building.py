@@ -26,7 +26,7 @@ from lifagu.relational.terms import (
     Term,
 )
 from lifagu.symmetry.lifting.constraints import Condition, Unequal
-from lifagu.symmetry.lifting.drafts import Draft, DraftArgument, Frame
+from lifagu.symmetry.lifting.drafts import DraftArgument, DraftParfactor, Frame
 from lifagu.symmetry.lifting.ground_part import ground_part
 from lifagu.symmetry.lifting.naming import letters
 from lifagu.symmetry.lifting.relations import LiftedVocabulary, vocabulary_for
@@ -43,7 +43,7 @@ class Built:
     drafts: Ints
 
 
-def build(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Built:
+def build(graph: FactorGraph, frame: Frame, drafts: Sequence[DraftParfactor]) -> Built:
     """The relational model of some drafts; what they do not cover is its ground part."""
     words = vocabulary_for(graph, frame, drafts)
     covered = np.zeros(len(graph.factor_names), dtype=np.bool_)
@@ -102,7 +102,11 @@ def _single(graph: FactorGraph, factor: int, name: str) -> Parfactor:
 
 
 def _parfactors(
-    graph: FactorGraph, frame: Frame, words: LiftedVocabulary, draft: Draft, names: Iterator[str]
+    graph: FactorGraph,
+    frame: Frame,
+    words: LiftedVocabulary,
+    draft: DraftParfactor,
+    names: Iterator[str],
 ) -> list[Parfactor]:
     """The parfactors of a draft, one for each copy."""
     fresh = {domain: letters(words.families[domain]) for domain in draft.domains}

@@ -61,7 +61,7 @@ class DraftArgument:
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
+class DraftParfactor:
     """A class of factors as one or several parfactors that differ in their conditions only.
 
     domains: of the logical variables; table: flat, in declared label orders, histograms for counted
@@ -106,7 +106,7 @@ class _Logicals:
 
 def draft_of(
     graph: FactorGraph, factors: FactorClass, slots: Sequence[Slot], frame: Frame
-) -> Draft | None:
+) -> DraftParfactor | None:
     """The draft of a class of factors, None if it has to stay in the ground part.
 
     Runs that cannot be counted, because their variables are not a whole domain in order, are listed
@@ -133,7 +133,7 @@ def draft_of(
     if copies is None or any(_substitutions(copy, sizes) > LIMIT for copy in copies):
         return None
     potentials = None if table is None else _counted_table(table, slots)
-    return Draft(
+    return DraftParfactor(
         factors.factors,
         arguments,
         (*logicals.domains, *(domain for domain, _ in counted)),

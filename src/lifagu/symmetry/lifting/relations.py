@@ -15,7 +15,7 @@ from lifagu.relational.domains import Domain, NamedRows, Row
 from lifagu.relational.relations import Relation
 from lifagu.relational.terms import constant_text, is_relation_name
 from lifagu.symmetry.lifting.coordinates import Sketch
-from lifagu.symmetry.lifting.drafts import Draft, Frame
+from lifagu.symmetry.lifting.drafts import DraftParfactor, Frame
 from lifagu.symmetry.lifting.naming import base_name, letter_families, letters, relation_names
 
 
@@ -33,7 +33,9 @@ class LiftedVocabulary:
     relations: dict[int, Relation]
 
 
-def vocabulary_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> LiftedVocabulary:
+def vocabulary_for(
+    graph: FactorGraph, frame: Frame, drafts: Sequence[DraftParfactor]
+) -> LiftedVocabulary:
     """The vocabulary for the classes of variables that occur in drafts, by first variable."""
     classes = sorted({argument.variables for draft in drafts for argument in draft.arguments})
     relations = [

@@ -6,6 +6,7 @@ import { setEvidence } from "./observe.js";
 import { change, isDrawn, newest, on, request, state } from "./state.js";
 
 const UNKNOWN = {
+  posterior: "all, as observations tell",
   one: "the winning tables",
   mean: "their mean",
   mixture: "the mixture of all",

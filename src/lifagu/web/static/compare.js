@@ -1,14 +1,14 @@
-// The published algorithm, shares, k steps and cohorts side by side: who lends to whom, and what that does to answers.
+// The default, the published algorithm, shares, k steps and cohorts side by side: who lends to whom, and what that does to answers.
 
 import { byId, make, number, percent, replace } from "./dom.js";
 import { newest, request, state } from "./state.js";
 
-const TITLES = { published: "Published", share: "Share", steps: "k steps", cohorts: "Cohorts" };
+const TITLES = { auto: "Auto", published: "Published", share: "Share", steps: "k steps", cohorts: "Cohorts" };
 
 export function startCompare() {
   replace(
     byId("panel-compare"),
-    make("p", { class: "quiet" }, "The same model, the same evidence and the same θ, four ways to fill holes."),
+    make("p", { class: "quiet" }, "The same model, the same evidence and, where it counts, the same θ: five ways to fill holes."),
     make("div", { id: "compared", class: "compared" }),
   );
 }

@@ -5,6 +5,7 @@ import { light } from "./panes.js";
 import { change, newest, on, request, state } from "./state.js";
 
 const METHODS = {
+  auto: ["Auto", "a table on which all candidates agree, else cohorts"],
   share: ["Share", "individuals as a whole, where they are known"],
   profiles: ["Profiles", "individuals that agree on other tables"],
   cohorts: ["Cohorts", "hidden sorts of individuals, also where no two tables are equal"],
@@ -30,7 +31,10 @@ export function startHoles() {
     list: "shares",
     "aria-describedby": "theta-words",
   });
-  theta.addEventListener("input", () => change({ theta: Number(theta.value) }));
+  theta.addEventListener("input", () => {
+    if (state.method === "auto") choose("share"); // the default has no θ
+    change({ theta: Number(theta.value) });
+  });
   const methods = Object.entries(METHODS).map(([name, [title, about]]) =>
     make(
       "label",
@@ -78,11 +82,10 @@ export function startHoles() {
   on("transfers", showTransfers);
 }
 
-// Cohorts say how likely each table is, so their mean is taken unless something else is chosen after.
+// Where cohorts say how likely each table is, all are summed over unless something else is chosen after.
 function choose(method) {
-  const before = state.method === "cohorts";
-  const after = method === "cohorts";
-  change(before === after ? { method } : { method, unknown: after ? "mean" : "one" });
+  const [before, after] = [state.method, method].map((each) => each === "auto" || each === "cohorts");
+  change(before === after ? { method } : { method, unknown: after ? "posterior" : "one" });
 }
 
 function addForm() {
@@ -125,7 +128,7 @@ export async function loadTransfers() {
 
 function showChoices() {
   byId("theta").value = state.theta;
-  byId("theta-value").textContent = state.theta.toFixed(2);
+  byId("theta-value").textContent = state.method === "auto" ? "–" : state.theta.toFixed(2);
   byId("steps").value = state.steps;
   byId("steps-choice").hidden = state.method !== "steps";
   for (const radio of document.getElementsByName("method")) radio.checked = radio.value === state.method;
@@ -217,7 +220,7 @@ function bar(share) {
   const inner = make("span", { class: "fill" });
   const mark = make("span", { class: "mark" });
   inner.style.width = `${100 * share}%`;
-  mark.style.left = `${100 * state.theta}%`;
+  mark.style.left = `${state.method === "auto" ? 0 : 100 * state.theta}%`;
   return make("span", { class: "bar", "aria-hidden": "true" }, inner, mark);
 }
 

@@ -67,9 +67,9 @@ async function loadTab() {
 function opened(model) {
   const fresh = {
     theta: 0,
-    method: "share",
+    method: "auto",
     steps: 4,
-    unknown: "one",
+    unknown: "posterior",
     engine: "auto",
     transfers: null,
     colours: null,

@@ -7,11 +7,11 @@ export const state = {
   model: null, // what the server said when it was opened
   graph: null, // scene and variables
   theta: 0,
-  method: "share",
+  method: "auto",
   steps: 4,
   add: [],
   evidence: {},
-  unknown: "one",
+  unknown: "posterior",
   engine: "auto",
   transfers: null,
   colours: null,
