@@ -65,9 +65,8 @@ class Story:
             ("likeliest table", self._table(first.table_after), self._table(second.table_after)),
             (f"P({sick} = true)", *chances),
         ]
-        return (
-            f"{table(rows)}\n\n{second.told_in_words}. In truth {sick} is {self.drawn.world[sick]}."
-        )
+        told, truth = second.told_in_words, f"In truth {sick} is {self.drawn.world[sick]}."
+        return f"{table(rows)}\n\n{told[0].upper()}{told[1:]}. {truth}"
 
     def _table(self, told: TableTold) -> str:
         has = self.case.graph.factor(told.donor).table

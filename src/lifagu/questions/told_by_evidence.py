@@ -7,13 +7,12 @@ it is asked about single holes only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
-from lifagu.basics.names import NumberedNames
 from lifagu.errors import NoAnswerError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices
@@ -24,7 +23,6 @@ from lifagu.filling.cohorts.offering import holders
 from lifagu.filling.individuals import factor_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence
-from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.planning import prepare
 from lifagu.questions.posterior_model import posterior_model
 from lifagu.questions.told_table import CohortTold, ObservationTold, TableTold, ToldTable
@@ -46,9 +44,7 @@ def told_table(moved: Transfer, factor: str, evidence: EvidenceLike) -> ToldTabl
     if hole < 0:
         return None
     try:
-        # by number alone, as the model that is asked has other names
-        seen = moved.original.evidence(evidence).renumbered(np.arange(len(moved.original.sizes)))
-        return _Telling(moved, number, hole, seen).told()
+        return _Telling(moved, number, hole, moved.original.evidence(evidence)).told()
     except NoAnswerError:
         return None
 
@@ -127,16 +123,10 @@ class _Telling:
         return self._hidden(len(self._model.cohorts) + self.hole, seen)
 
     def _hidden(self, place: int, seen: Evidence) -> Floats:
-        name = self._askable.variable_names[self._model.first_variable + place]
-        (answer,) = prepare(self._askable, [(name,)], seen).run().answers
-        return np.asarray(answer.probabilities, dtype=np.float64)
-
-    @cached_property
-    def _askable(self) -> FactorGraph:
-        """The joint model with other names, as nobody can ask for what is hidden by its own."""
         graph = self._model.graph
-        names = NumberedNames("variable", "x", len(graph.variable_names))
-        return replace(graph, variable_names=names)
+        name = graph.variable_names[self._model.first_variable + place]
+        (answer,) = prepare(graph, [(name,)], seen).run().answers
+        return np.asarray(answer.probabilities, dtype=np.float64)
 
     def _table(self, chances: Floats, cohorts: Floats) -> TableTold:
         """The likeliest table, and who has it of the likeliest cohort."""
