@@ -214,6 +214,7 @@ def test_lift(capsys):
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--json")
     result = json.loads(out)
     assert list(result) == [
+        "fill",
         "theta",
         "equality",
         "variable_groups",
@@ -221,7 +222,7 @@ def test_lift(capsys):
         "transfers",
         "model",
     ]
-    assert (result["theta"], result["transfers"]) == (0, [])
+    assert (result["fill"], result["theta"], result["transfers"]) == ("auto", 0, [])
     assert (result["variable_groups"], result["factor_groups"]) == (
         [["A", "C"], ["B"]],
         [["phi1", "phi2"]],

@@ -79,7 +79,7 @@ def test_steady_colours_are_the_same_partitions():
 
 
 def test_rounds_end_with_the_groups_of_colour_passing(wards):
-    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"))
+    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), by="auto")
     groups = lifagu.colour(moved.graph, {"Staffed": "true"}, factor_start=moved.factor_start)
     found = asked(wards, "colours", evidence={"Staffed": "true"})["rounds"]
     last = np.array(found[-1]["variables"])
@@ -115,7 +115,7 @@ def test_holes_are_filled_as_the_library_does(wards, method, theta):
 
 
 def test_answers_are_those_of_the_library(wards):
-    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"))
+    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), by="auto")
     evidence = {"Staffed": "true", "Severe.p1": "false"}
     for found in asked(wards, "ask", evidence=evidence)["answers"]:
         truth = lifagu.query(moved, found["name"], evidence=evidence)
@@ -130,7 +130,7 @@ def test_answers_are_those_of_the_library(wards):
 
 
 def test_why_a_table_was_taken_is_what_the_library_says(wards):
-    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"))
+    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), by="auto")
     for record in moved.record:
         assert asked(wards, "explain", what=record.factor)["text"] == str(
             moved.explain(record.factor)
@@ -152,30 +152,33 @@ def lone_tables():
 def test_guesses_are_said_beside_answers(tmp_path):
     lifagu.write(lone_tables(), tmp_path / "machines.json")
     bench = bench_of(tmp_path / "machines.json", tmp_path)
-    guess = "1 of 5 agree"
-    assert f"fail.m5: {guess}: hardly better than a guess" in asked(bench, "ask")["notes"][0]
-    (answer,) = asked(bench, "ask", variables=["Fails.m5"])["answers"]
+    guess, share = "1 of 5 agree", {"method": "share"}
+    (note,) = asked(bench, "ask", **share)["notes"]
+    assert f"fail.m5: {guess}: hardly better than a guess" in note
+    assert asked(bench, "ask")["notes"] == []  # by default nobody guesses
+    (answer,) = asked(bench, "ask", variables=["Fails.m5"], **share)["answers"]
     assert answer["warnings"] == [
         f"the table it rests on is hardly better than a guess: {guess}; "
-        "choose the mean of the competing tables, or raise θ"
+        "choose Auto, the mean of the competing tables, or raise θ"
     ]
-    (one,) = asked(bench, "transfers")["classes"]
+    (one,) = asked(bench, "transfers", **share)["classes"]
     assert (one["takes"], one["guess"]) == ("the table of fail.m0", True)
-    (mean,) = asked(bench, "transfers", unknown="mean")["classes"]
+    (mean,) = asked(bench, "transfers", unknown="mean", **share)["classes"]
     assert (mean["takes"], mean["guess"]) == ("the mean of 5 tables", False)
-    assert asked(bench, "ask", unknown="mean")["notes"] == []
+    assert asked(bench, "ask", unknown="mean", **share)["notes"] == []
 
 
 def test_the_plan_is_known_before_anything_is_computed(wards):
     plan = asked(wards, "plan", variables=["Recovers.p10"])["plan"]
-    assert plan == str(prepare(lifagu.transfer(wards.came.model), [("Recovers.p10",)]))
+    moved = lifagu.transfer(wards.came.model, by="auto")
+    assert plan == str(prepare(moved, [("Recovers.p10",)], unknown="posterior"))
     assert asked(wards, "ask", variables=["Recovers.p10"])["plan"] == plan
 
 
 def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
     found = asked(wards, "compare", variables=["Recovers.p9"])
-    ways = {"published": {"published": True}, "share": {}, "steps": {"steps": 4}}
-    ways["cohorts"] = {"by": "cohorts"}
+    ways = {"auto": {"by": "auto"}, "published": {"published": True}, "share": {}}
+    ways |= {"steps": {"steps": 4}, "cohorts": {"by": "cohorts"}}
     answers = {}
     for each in found["methods"]:
         moved = lifagu.transfer(wards.came.model, **ways[each["method"]])
@@ -184,7 +187,7 @@ def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
         ]
         answers[each["method"]] = each["answers"]["answers"][0]["probabilities"][1]
         assert answers[each["method"]] == pytest.approx(lifagu.query(moved, "Recovers.p9")["true"])
-    assert list(answers) == ["published", "share", "steps", "cohorts"]
+    assert list(answers) == ["auto", "published", "share", "steps", "cohorts"]
     # the published rule takes the other ward's table
     assert answers["published"] > 2 * answers["share"]
 
@@ -279,9 +282,9 @@ def test_numbers_that_json_lacks_are_null():
         ({"theta": True}, "not True"),
         ({"theta": float("nan")}, "not nan"),
         ({"steps": 3}, "steps must be 2, 4, 6"),
-        ({"method": "magic"}, "choose one of share"),
+        ({"method": "magic"}, "choose one of auto, share"),
         ({"engine": ["auto"]}, "choose one of auto"),
-        ({"unknown": "all"}, "choose one of one, mean"),
+        ({"unknown": "all"}, "choose one of posterior, one"),
         ({"evidence": [1]}, "evidence must be an object"),
         ({"evidence": {"A": 3}}, "must be a label"),
         ({"variables": "A"}, "a list of names"),
@@ -300,7 +303,7 @@ def test_errors_are_those_of_the_command_line(wards, capsys):
     for request, options in [
         ({"evidence": {"Staffd": "true"}}, ["--evidence", "Staffd=true"]),
         ({"evidence": {"Staffed": "maybe"}}, ["--evidence", "Staffed=maybe"]),
-        ({"theta": 0.9, "variables": ["Severe.p10"]}, ["--theta", "0.9"]),
+        ({"method": "share", "theta": 0.9}, ["--theta", "0.9"]),
     ]:
         _, _, written = run_cli(
             capsys, "query", str(ROOT / "examples/wards.json"), "Severe.p10", *options
@@ -308,6 +311,8 @@ def test_errors_are_those_of_the_command_line(wards, capsys):
         with pytest.raises(LifaguError) as raised:
             OPERATIONS["ask"](wards, {"variables": ["Severe.p10"], **request})
         assert written.strip() == f"error: {raised.value}"
+    with pytest.raises(LifaguError, match="auto knows no theta"):
+        OPERATIONS["ask"](wards, {"variables": ["Severe.p10"], "theta": 0.9})
 
 
 @pytest.mark.parametrize(
@@ -508,7 +513,7 @@ def test_remedies_are_in_the_words_of_the_page(server):
     name = client.ask("compare").json["variables"][0]
     reply = client.ask("ask", variables=[name], unknown="mixture", engine="bp")
     assert reply.status == 422
-    assert reply.json["error"].endswith("; choose the winning tables or their mean")
+    assert reply.json["error"].endswith("; choose hidden tables, the winning ones or their mean")
 
 
 def test_an_upload_leads_to_no_other_file(server):

@@ -51,11 +51,10 @@ class Request:
 
     @property
     def filling(self) -> Filling:
-        """How holes are filled; auto has no use for theta."""
+        """How holes are filled."""
         rule = "individuals" if self.method == "share" else self.method
         steps = self.steps if self.method == "steps" else None
-        theta = None if rule == "auto" else self.theta
-        return Filling(by=rule, theta=theta, unknown=self.unknown, steps=steps)
+        return Filling(by=rule, theta=self.theta, unknown=self.unknown, steps=steps)
 
 
 def _theta(value: Any) -> float:

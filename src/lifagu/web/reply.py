@@ -13,7 +13,7 @@ PROGRESS, RESULT = b"p", b"r"
 JSON = "application/json"
 HIGHER = "start lifagu serve with a higher --memory-limit"
 # what to do about tables that are hardly better than a guess
-SURER = "choose the mean of the competing tables, or raise θ"
+SURER = "choose Auto, the mean of the competing tables, or raise θ"
 KNOBS = {  # what to do about errors, in the words of the page, as far as they can come up there
     Remedy.MORE_MEMORY: HIGHER,
     Remedy.ASK_FOR_LESS: f"observe some variables, ask for less at once, or {HIGHER}",

@@ -85,7 +85,8 @@ export function startHoles() {
 // Where cohorts say how likely each table is, all are summed over unless something else is chosen after.
 function choose(method) {
   const [before, after] = [state.method, method].map((each) => each === "auto" || each === "cohorts");
-  change(before === after ? { method } : { method, unknown: after ? "posterior" : "one" });
+  const usual = before === after ? {} : { unknown: after ? "posterior" : "one" };
+  change({ method, ...usual, ...(method === "auto" ? { theta: 0 } : {}) });
 }
 
 function addForm() {
@@ -220,7 +221,7 @@ function bar(share) {
   const inner = make("span", { class: "fill" });
   const mark = make("span", { class: "mark" });
   inner.style.width = `${100 * share}%`;
-  mark.style.left = `${state.method === "auto" ? 0 : 100 * state.theta}%`;
+  mark.style.left = `${100 * state.theta}%`;
   return make("span", { class: "bar", "aria-hidden": "true" }, inner, mark);
 }
 
