@@ -22,7 +22,7 @@ SAME = ("status", "donor", "candidates", "agreeing", "share", "tie", "alignment"
 def different_tables(graph, factor):
     """How many different tables there are in places like that of a factor, pair by pair."""
     scope = graph.factor(factor).arguments
-    degrees = {variable: 0 for variable in graph.variable_names}
+    degrees = dict.fromkeys(graph.variable_names, 0)
     for each in graph.factors:
         for name in each.arguments:
             degrees[name] += 1
