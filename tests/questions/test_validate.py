@@ -336,7 +336,8 @@ def test_hidden_tables_by_hand():
             builder.factor(f"f.{name}", arguments[::-1], np.array(table).reshape(2, 2).T)
         else:
             builder.factor(f"f.{name}", arguments, table)
-    found = lifagu.open(builder.graph()).validate(hide_tables=0.25, folds=4)
+    case = lifagu.open(builder.graph())
+    found = case.validate(hide_tables=0.25, folds=4, fill=["individuals"])
     scores = found.first.tables
     wanted = {}
     for name, table in tables.items():

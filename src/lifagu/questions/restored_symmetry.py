@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from lifagu.filling.cohorts.completing import CohortTransfer
+from lifagu.filling.individuals import factor_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring
@@ -62,8 +65,9 @@ def restored_symmetry(
     if not isinstance(moved, CohortTransfer) or not any(map(len, moved.cleaned)):
         return None
     kept = replace(moved, filling=replace(moved.filling, keep_known=True))
+    owners = factor_owners(moved.original)
     return RestoredSymmetry(
-        len(moved.original.individuals) or moved.posterior.places.count,
+        len(np.unique(owners[owners >= 0])) or moved.posterior.places.count,
         len(moved.original.factor_names),
         GroupCounts.of(colour(kept.graph, evidence, **kept.start)),
         GroupCounts.of(found),

@@ -19,7 +19,7 @@ BY_SQL = {
     "lift": LIFTING,
     "impute": LIFTING,
 }
-UNKNOWN_BY_SQL = ("one", "mean")
+UNKNOWN_BY_SQL = ("posterior", "one", "mean")  # posterior: where all agree, nothing is hidden
 
 
 class Choice(NamedTuple):
@@ -97,8 +97,6 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
         f"engine {engine}": engine not in LIFTED_ENGINES,
     }
     if filling is not None:
-        # where all agree nothing is hidden; whether they do is found on the engine
-        settled = "posterior" if filling.by == "auto" else ""
         found |= {
             "steps": filling.steps is not None,
             "profiles": filling.profiles,
@@ -106,6 +104,6 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
             "digits": filling.digits is not None,
             "tolerance": filling.tolerance is not None,
             "commutative": filling.commutative,
-            f"unknown {filling.unknown}": filling.unknown not in (*UNKNOWN_BY_SQL, settled),
+            f"unknown {filling.unknown}": filling.unknown not in UNKNOWN_BY_SQL,
         }
     return next((words for words, applies in found.items() if applies), "")

@@ -52,6 +52,8 @@ def validate(
     if not len(places) and hide_tables is None:
         raise _nothing(cells, untold)
     scores = {} if hide_tables is None else _tables(case, hiding, hide_tables, fillings, evidence)
+    if scores and len(cells) and any(each.unknown == "posterior" for each in fillings.values()):
+        notes.append("hidden tables are scored as they are filled before anything is observed")
     for name, each in said.items():
         if count := int((~each.answered).sum()):
             notes.append(
