@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
 
-.PHONY: demo test test-full bench figures lint clean
+.PHONY: demo test test-full bench figures shown lint clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
@@ -27,6 +27,10 @@ bench: $(PEERS)/installed $(VENV)/installed-system
 
 figures: $(VENV)/installed
 	$(BIN)/python docs/figures/redraw.py
+
+# What pages show of commands, run again; PAGES="docs/hospital.md" for some of them
+shown: $(VENV)/installed-test
+	$(BIN)/python docs/shown.py $(PAGES)
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

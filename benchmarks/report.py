@@ -31,6 +31,7 @@ PARTS = (  # files beside this
     "colour",
     "transfer",
     "filling",
+    "posterior",
     "lifting",
     "files",
     "end_to_end",

@@ -315,7 +315,8 @@ def test_mistakes_are_named(wrong, message):
 def test_verbs_are_the_same_where_the_data_is(tmp_path_factory, observed, unknown):
     folder, (graph, evidence) = tmp_path_factory.mktemp("case") / "big", observed
     lifagu.write(graph, folder, evidence)
-    here, there = (lifagu.open(folder, on=on).fill(unknown=unknown) for on in ("memory", "duckdb"))
+    filling = lifagu.Filling(by="individuals", unknown=unknown)
+    here, there = (lifagu.open(folder, on=on).fill(filling) for on in ("memory", "duckdb"))
     assert repr(here.groups().largest) == repr(there.groups().largest)
     mine, theirs = here.lift(), there.lift()
     assert (mine.unknown, mine.filled, mine.lent, mine.left) == (
@@ -354,7 +355,7 @@ def test_a_folder_on_an_engine_is_never_read_into_memory(tmp_path, monkeypatch, 
 
     monkeypatch.setattr("lifagu.questions.storage.load", read)
     monkeypatch.setattr("lifagu.questions.opened.load", read)
-    more = ("--on", "duckdb", "--evidence", "Recovers.p1=true")
+    more = ("--on", "duckdb", "--fill", "individuals", "--evidence", "Recovers.p1=true")
     for command in (("query", "Recovers.p10"), ("logz",), ("lift",), ("impute",)):
         status, out, err = run_cli(capsys, command[0], tmp_path / "big", *command[1:], *more)
         assert (status, err) == (0, "")
@@ -366,6 +367,8 @@ def test_a_folder_on_an_engine_is_never_read_into_memory(tmp_path, monkeypatch, 
     [
         (lambda case: case.add("eve", like="alice").ask("Epid"), "add"),
         (lambda case: case.fill(by="steps").lift(), "steps"),
+        (lambda case: case.fill(by="cohorts").lift(), "cohorts"),
+        (lambda case: case.fill(theta=0.5, unknown="posterior").ask("Epid"), "unknown posterior"),
         (lambda case: case.fill(unknown="bounds").ask("Epid"), "unknown bounds"),
         (lambda case: case.ask("Epid", engine="bp"), "engine bp"),
         (lambda case: case.marginals(), "marginals"),

@@ -16,19 +16,16 @@ from support.same_results import assert_as_from_memory_or_refused
 
 
 def random_people(rng):
-    """Mostly people who agree; sometimes with another table, an estimate, or one factor more."""
-    tables = [
-        [None if rng.random() < 0.25 else ONE for _ in range(2)] for _ in range(rng.randint(2, 7))
-    ]
-    odd = rng.randrange(5)
-    chosen = rng.randrange(len(tables))
+    """Half of the time people who agree; else with other tables, estimates, or a further factor."""
+    count, odd = rng.randint(3, 7), rng.randrange(6)
+    tables = [[None if rng.random() < 0.3 else ONE for _ in range(2)] for _ in range(count)]
     more, supports = (), {}
     if odd == 0:
-        tables[chosen] = [OTHER, rng.choice([OTHER, None])]
+        tables = [[each and rng.choice([ONE, OTHER]) for each in both] for both in tables]
     elif odd == 1:
-        supports = {f"test_p{chosen}": 5.0}
+        supports = {f"test_p{number}": 5.0 for number in range(count) if rng.random() < 0.7}
     elif odd == 2:
-        more = (chosen,)
+        more = (rng.randrange(count),)
     elif odd == 3:
         tables = [[None, each] for _, each in tables]
     graph = people(*tables, more=more, shuffled=rng, **supports)

@@ -119,7 +119,8 @@ def _lend(visit: Visit) -> None:
     say(f"lifagu fills {filled}; {share}:\n")
     say(indent(lent_table(found), "  ") + "\n")
     record = next(each for each in found.transfer.record if each.factor == "intake(eve)")
-    say(f"Of {visit.case.filled_by}. intake(eve) is among them. {record.reason}")
+    say(f"{visit.case.filled_by}.")
+    say(f"intake(eve) is among them. {record.reason}")
     for line in found.left:
         say(f"All {line.count} of {line.factors}: {line.reason}")
     say()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifagu.basics.words import counted
 from lifagu.cli.output import say, table
 from lifagu.examples.hospital import Hospital
 from lifagu.questions.table_posteriors import table_posteriors
@@ -15,20 +16,19 @@ from lifagu.questions.told_table import TableTold, ToldTable
 if TYPE_CHECKING:
     from lifagu import Case
 
-MOST_TRIED = 3  # patients whose story is looked at
+MOST_STORIES = 2  # of those who wait for a result
 
 
 def results_tell(case: Case, drawn: Hospital) -> None:
     """Whom eve is like by her result, and whom somebody else about whom less was sure."""
     say(f"{_of_eve(case, drawn)}\n")
     waiting = _waiting(case)
-    stories = _stories(case, drawn, waiting)
-    if not stories:
-        return
-    chosen = next((each for each in stories if each.changes), stories[0])
-    others = f"Of {len(waiting)} others without an interview who wait for a result"
-    say("Where tables compete, a result also tells whom somebody is like.")
-    say(f"{others}, {chosen.who} is one whose result tells most:\n\n{chosen}\n")
+    if stories := _stories(case, drawn, waiting):
+        others = f"Of {counted(len(waiting), 'other')} without an interview who wait for a result"
+        who = " and ".join(each.who for each in stories)
+        say("Where tables compete, a result also tells whom somebody is like.")
+        say(f"{others}, it tells most of {who}:\n")
+        say("\n\n".join(map(str, stories)) + "\n")
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,6 @@ class Story:
     def seen(self) -> str:
         """The result."""
         return "".join(f"{name}={value}" for name, value in _result(self.drawn, self.who).items())
-
-    @property
-    def changes(self) -> bool:
-        """Whether the patient becomes most like others than before."""
-        return self.first.cohort_after.number != self.second.cohort_after.number
 
     def __str__(self) -> str:
         first, second, sick = self.first, self.second, f"Sick({self.who})"
@@ -115,6 +110,6 @@ def _stories(case: Case, drawn: Hospital, waiting: dict[str, int]) -> list[Story
         for each in (case, case.observe(results))
     )
     moved = np.abs(after - before)
-    most = sorted(waiting, key=lambda who: -moved[waiting[who]])[:MOST_TRIED]
+    most = sorted(waiting, key=lambda who: -moved[waiting[who]])[:MOST_STORIES]
     stories = (Story.of(case, drawn, who) for who in most)
     return [story for story in stories if story is not None]

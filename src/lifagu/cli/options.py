@@ -12,8 +12,8 @@ from lifagu.cli import values
 from lifagu.errors import LifaguError, one_line
 
 EXPLAIN = (
-    "show the plan and its cost on stderr before running, "
-    "and after a query why the weakest tables it rests on were taken"
+    "show the plan and its cost on stderr before running, and which way holes were filled; "
+    "after a query also why the weakest tables it rests on were taken, and what observations told"
 )
 
 

@@ -74,7 +74,10 @@ def _lift(parser: Parser) -> None:
     options.filling(parser)
     options.unknown(parser, UNKNOWN)
     options.evidence(parser)
-    text = "say of filled tables who agrees, who is nearest to their owners, what would settle it"
+    text = (
+        "say of filled tables who agrees, who is nearest to their owners, what would settle it, "
+        "and what observations tell about them"
+    )
     flag(parser, "--explain", text)
     flag(parser, "--rounds", "show the colours of every round, for small models")
     text = (

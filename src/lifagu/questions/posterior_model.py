@@ -16,6 +16,7 @@ from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.joint_model import JointModel
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.barren_factors import without_barren
 from lifagu.inference.marginals import prepare_marginals
 
 
@@ -46,8 +47,8 @@ def _alone(joint: JointModel) -> Floats:
     """
     graph, variables = joint.alone()
     shares = joint.hidden.shares
-    try:
-        found = prepare_marginals(graph).run()
+    try:  # tables that are conditional say nothing of what is hidden, and are left out first
+        found = prepare_marginals(without_barren(graph, variables)).run()
     except (NoAnswerError, TooLargeError):  # impossible, as it says when asked; or it does not fit
         return shares
     marginals, sizes = found.solution.marginals, joint.hidden.sizes

@@ -66,6 +66,7 @@ class JointOracle:
         }
         for sort in ("table", "cohort"):
             self._weigh(sort)
+        self._found_possible: dict[str, bool] = {}
 
     # ---- the model
 
@@ -345,7 +346,7 @@ class JointOracle:
         kept_nodes = {*asked, *(node for node, many in met.items() if many > 1)}
         messages = []
         for some in parts:
-            own = [node for node in dict.fromkeys(n for s, _ in some for n in s)]
+            own = list(dict.fromkeys(n for s, _ in some for n in s))
             messages.append(self._product([n for n in own if n in kept_nodes], some, over))
         nodes = list(dict.fromkeys([*asked, *kept_nodes & {n for s, _ in messages for n in s}]))
         return self._reduced(asked, nodes, messages, over)[1]
@@ -355,9 +356,30 @@ class JointOracle:
         found = self.total(asked, evidence)
         if found is None:
             return None
-        if not found.sum() > 0:
+        key = repr(sorted(evidence.items()))
+        if key not in self._found_possible:
+            self._found_possible[key] = self._possible(evidence)
+        if not self._found_possible[key]:
             raise Impossible
         return np.asarray(found / found.sum(), dtype=float)
+
+    def _possible(self, evidence: Evidence) -> bool:
+        """Whether every part without unknown factors has a weight."""
+        seen, hard = self._observed(evidence)
+        values = {node: np.flatnonzero(table)[0] for (node,), table in seen if node in hard}
+        listed = [each for piece in self.pieces.values() for each in self._weighed(piece)]
+        for scope, table in listed:
+            if {*scope} <= hard and not table[tuple(values[node] for node in scope)] > 0:
+                return False
+        left = set(self.states) - hard
+        while left:
+            node = left.pop()
+            found = self.total([node], evidence)
+            if found is not None and not found.sum() > 0:
+                return False
+            around, _ = reachable([node], listed, [], hard)
+            left -= {other for scope, _ in around for other in scope}
+        return True
 
     def answer(self, names: Sequence[str], evidence: Evidence) -> np.ndarray | None:
         """P(names | evidence), labels of each in its declared order."""
@@ -407,10 +429,7 @@ def reachable(
     kept = [
         factor
         for factor, here in zip(factors, inside, strict=False)
-        if here
-        or (
-            {*factor[0]} & found and {*factor[0]} <= observed
-        )  # what was observed of them stays said
+        if here or ({*factor[0]} & found and {*factor[0]} <= observed)  # what was observed counts
     ]
     return kept, any(inside[len(factors) :])
 

@@ -85,7 +85,10 @@ def hidden_cohorts(posterior: CohortPosterior, individuals: Ints) -> HiddenChoic
     order = np.argsort(-shares, axis=1, kind="stable")
     most = np.take_along_axis(shares, order, axis=1)
     kept = np.zeros(shares.shape, dtype=np.bool_)
-    np.put_along_axis(kept, order, np.cumsum(most, axis=1) - most < 1 - NEVER, axis=1)
+    wanted = (np.cumsum(most, axis=1) - most < 1 - NEVER).sum(axis=1)
+    # so few different numbers of cohorts that engines have many individuals alike
+    wanted = 2 ** np.ceil(np.log2(wanted)).astype(np.int64)
+    np.put_along_axis(kept, order, np.arange(shares.shape[1]) < wanted[:, None], axis=1)
     several = kept.sum(axis=1)[number] > 1
     place, cohort = np.nonzero(kept[number[several]])
     offsets = offsets_of(np.bincount(place, minlength=int(several.sum())))

@@ -1,15 +1,16 @@
-"""What hidden variables are called in plans and refusals: whose cohort, which factor's table."""
+"""What hidden variables are called in plans and refusals: whose cohort, or which factor's table."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import overload
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
-from lifagu.basics.names import Names
+from lifagu.basics.names import JoinedNames, Names
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices
 from lifagu.filling.cohorts.places import PlacesOfIndividuals
 from lifagu.filling.individuals import factor_owners
@@ -17,29 +18,18 @@ from lifagu.graph.factor_graph import FactorGraph
 
 
 class HiddenNames(Names):
-    """Names of hidden variables, made on demand; nobody can ask for or observe them by these.
+    """Names of hidden variables, made on demand.
 
-    owners: for each cohort whose it is, None for an individual that was not declared. one: for each
-    cohort the first factor of that individual, then for each table its factor; factors: their
-    names.
+    factors: the names of factors. cohorts: whose each cohort is, None for an individual that was
+    not declared. one: for each cohort the first factor of that individual, then for each table its
+    factor. before: what each name begins with.
     """
 
-    def __init__(self, factors: Names, owners: Sequence[str | None], one: Ints) -> None:
+    def __init__(
+        self, factors: Names, cohorts: Sequence[str | None], one: Ints, before: str
+    ) -> None:
         self.sort = "variable"
-        self._factors, self._owners, self._one = factors, owners, one
-
-    @classmethod
-    def of(
-        cls, graph: FactorGraph, places: PlacesOfIndividuals, hidden: Sequence[HiddenChoices]
-    ) -> HiddenNames:
-        """The names of cohorts, which come first in hidden, and of tables."""
-        cohorts = hidden[0].who
-        first = np.full(places.count, -1, dtype=np.int64)
-        first[places.owners[::-1]] = np.arange(len(places.owners))[::-1]
-        own = first[cohorts]
-        declared = factor_owners(graph)[own] if places.declared else np.full(len(own), -1)
-        owners = [graph.individuals[each] if each >= 0 else None for each in declared.tolist()]
-        return cls(graph.factor_names, owners, np.concatenate((own, *(h.who for h in hidden[1:]))))
+        self._factors, self._cohorts, self._one, self._before = factors, cohorts, one, before
 
     def __len__(self) -> int:
         return len(self._one)
@@ -54,17 +44,13 @@ class HiddenNames(Names):
 
     def _name(self, number: int) -> str:
         factor = self._factors[int(self._one[number])]
-        if number >= len(self._owners):
-            return f"the table of {factor}"
-        return f"the cohort of {self._owners[number] or f'the owner of {factor}'}"
+        if number >= len(self._cohorts):
+            return f"{self._before}table of {factor}"
+        return f"{self._before}cohort of {self._cohorts[number] or f'the owner of {factor}'}"
 
-    def find(self, name: str) -> int | None:
-        """None, whatever the name."""
-        return None
-
-    def find_each(self, names: Sequence[str]) -> Ints:
-        """No numbers, -1 for each name."""
-        return np.full(len(names), -1, dtype=np.int64)
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self)}
 
     def with_parentheses(self) -> Sequence[int]:
         """No numbers: a parenthesis here is not that of a relation."""
@@ -73,3 +59,21 @@ class HiddenNames(Names):
     def heads(self) -> Counter[str]:
         """Nothing, for the same reason."""
         return Counter()
+
+
+def with_hidden_names(
+    graph: FactorGraph, places: PlacesOfIndividuals, hidden: Sequence[HiddenChoices]
+) -> Names:
+    """The names of a graph's variables, then those of cohorts, the first in hidden, and tables."""
+    first = np.full(places.count, -1, dtype=np.int64)
+    first[places.owners[::-1]] = np.arange(len(places.owners))[::-1]
+    own = first[hidden[0].who]
+    declared = factor_owners(graph)[own] if places.declared else np.full(len(own), -1)
+    cohorts = [graph.individuals[each] if each >= 0 else None for each in declared.tolist()]
+    one = np.concatenate((own, *(each.who for each in hidden[1:])))
+    before = "the "
+    while True:
+        names = HiddenNames(graph.factor_names, cohorts, one, before)
+        if (graph.variable_names.find_each(names[:]) < 0).all():
+            return JoinedNames(graph.variable_names, names)
+        before += "hidden "

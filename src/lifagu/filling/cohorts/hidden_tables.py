@@ -41,8 +41,10 @@ class HiddenTables:
         if not place.steady:
             return [VariedTables.exactly(here.atoms) for here in self._found]
         return [
-            varied_tables(here, evidence, belonging[posterior.kind_of])
-            for here, belonging in zip(self._found, posterior.belonging, strict=True)
+            varied_tables(
+                found.places[self._number], evidence, belonging[posterior.kind_of], weight
+            )
+            for weight, found, belonging in posterior.models
         ]
 
     @cached_property
@@ -84,11 +86,15 @@ class HiddenTables:
 
     # ---- among which
 
+    @property
+    def _all_told_apart(self) -> bool:
+        return (self._holes.place.steady and not self._exact) or len(self.tables) <= FEW
+
     @cached_property
     def _kept(self) -> HiddenChoices:
         """The tables that each class of holes tells apart, T for the mean of all others."""
         kinds, count = self._holes.kinds, len(self.tables)
-        if count <= FEW:
+        if self._all_told_apart:
             every = np.tile(np.arange(count), len(kinds))
             shares = self.chances(kinds).reshape(-1)
             offsets = np.arange(len(kinds) + 1) * count
@@ -136,7 +142,7 @@ class HiddenTables:
         """The tables among which some holes (places in `choices`) choose, in a row, (·, size)."""
         _, choices = self.choices.pairs(some)
         mean = self._usual @ self.tables
-        if len(self.tables) <= FEW:
+        if self._all_told_apart:
             return self.tables[choices]
         # the last choice of each is the mean of all tables that are not among the others
         tables = np.vstack((self.tables, np.zeros_like(mean)))[choices]

@@ -23,7 +23,7 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.names import JoinedNames, Names, NumberedNames
 from lifagu.filling.cohorts.draft import Draft
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices, hidden_cohorts
-from lifagu.filling.cohorts.hidden_names import HiddenNames
+from lifagu.filling.cohorts.hidden_names import with_hidden_names
 from lifagu.filling.cohorts.hidden_tables import HiddenTables
 from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.graph.assembly import scopes_of, taken_lists
@@ -229,7 +229,7 @@ class _Making:
             np.concatenate((whole, count + np.arange(len(sizes)), count + between[:2].T.ravel())),
             draft.given(),
             np.concatenate((draft.numbers, single, between[2])),
-            HiddenNames.of(graph, self._posterior.places, self._hidden),
+            with_hidden_names(graph, self._posterior.places, self._hidden),
         )
 
 
@@ -254,7 +254,7 @@ def _enlarged(
     return replace(
         graph,
         ranges=ranges,
-        variable_names=JoinedNames(graph.variable_names, names),
+        variable_names=names,
         variable_declared=frozen(declared),
         variable_kind=frozen(np.concatenate((graph.variable_kind, np.full(len(sizes), -1)))),
         individual_offsets=frozen(np.concatenate((graph.individual_offsets, individuals))),

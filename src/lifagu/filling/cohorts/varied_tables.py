@@ -8,6 +8,7 @@ what the cohort does not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.found import PlaceCohorts
 from lifagu.filling.cohorts.place_evidence import Counts
 
-ENOUGH = 16  # tables that stand for all
+ENOUGH = 64  # tables that stand for all, in all sorts of cohorts together
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,13 @@ class VariedTables(Frozen):
         return np.asarray(which[:, self.origin] * self.shares)
 
 
-def varied_tables(here: PlaceCohorts, evidence: Counts, belonging: Floats) -> VariedTables:
-    """The tables of individuals, those alike taken together; belonging (n, K)."""
+def varied_tables(
+    here: PlaceCohorts, evidence: Counts, belonging: Floats, weight: float
+) -> VariedTables:
+    """The tables of individuals, those alike taken together; belonging (n, K).
+
+    weight: how much this sort of cohorts counts, and so how large a share of tables it gets.
+    """
     if not np.isfinite(here.spread):
         return VariedTables.exactly(here.atoms)
     which = here.which_known(evidence, belonging)
@@ -47,7 +53,7 @@ def varied_tables(here: PlaceCohorts, evidence: Counts, belonging: Floats) -> Va
     own = evidence.raw / np.maximum(records, 1.0)
     # estimates vary more than what is behind them, and the tables to be expected behind them less
     tables = around + np.sqrt(records / (records + here.spread)) * (own - around)
-    groups = _groups(tables.reshape(len(tables), -1), origin)
+    groups = _groups(tables.reshape(len(tables), -1), origin, ceil(ENOUGH * weight))
     shares, rows = np.array([len(group) for group in groups], dtype=np.float64), []
     for group in groups:
         rows.append(tables[group].mean(axis=0))
@@ -61,11 +67,11 @@ def varied_tables(here: PlaceCohorts, evidence: Counts, belonging: Floats) -> Va
     )
 
 
-def _groups(rows: Floats, start: Ints) -> list[Ints]:
+def _groups(rows: Floats, start: Ints, most: int) -> list[Ints]:
     """Rows that are alike, split where they differ most; start: what is apart anyway."""
     groups = [np.flatnonzero(start == each) for each in np.unique(start)]
     apart = [_scatter(rows[group]) for group in groups]
-    while len(groups) < ENOUGH and max(map(np.sum, apart)) > 0:
+    while len(groups) < most and max(map(np.sum, apart)) > 0:
         worst = int(np.argmax([each.sum() for each in apart]))
         group, entry = groups[worst], int(np.argmax(apart[worst]))
         above = rows[group, entry] > rows[group, entry].mean()

@@ -41,7 +41,7 @@ FEW_POTENTIALS = 2**16  # of which extended precision costs nothing
 FEW_TERMS = 64  # of a sum that is computed with care
 FEW_WIDE = 2**10  # products of tables with entries far apart that are computed with care
 SHARED = 2  # rows for each table from which on tables are compared …
-FEW_COMPARED = 64  # … or tables that are compared in any case
+FEW_COMPARED = 64  # … or tables that are compared in any case, and at most so many in a square
 _GRID = 2.0**-36  # tables in the same squares of this grid are compared
 _OFFSET = 0.3719  # of the grid, so that round numbers are not at its lines
 
@@ -299,8 +299,10 @@ class TablePool:
         for number in alike:
             if _same(self.made(number), made, many):
                 return number
-        alike.append(int(self._append(made)[0]))
-        return alike[-1]
+        number = int(self._append(made)[0])
+        if len(alike) < FEW_COMPARED:
+            alike.append(number)
+        return number
 
     def _compared(self, stack: Stack, many: NDArray[Any]) -> Ints:
         """The numbers of tables, of which those that are the same or known share one."""
@@ -319,17 +321,35 @@ class TablePool:
             known = (each for each in alike if made and _same(self.made(each), made, often))
             if (number := next(known, None)) is None:
                 number = len(self) + len(new)
-                alike.append(number)
                 new.append(example)
+                if len(alike) < FEW_COMPARED:
+                    alike.append(number)
             numbers[place] = number
         if new:
             self._append(stack.some(np.array(new)))
         found, first = numbers[group], examples[group]
         tolerance = stack.error + stack.error[first]
         near_first = at_once.near(stack.values, stack.values[..., first], tolerance)
-        for place in np.flatnonzero(~near_first).tolist():
-            found[place] = self._known(stack.made(place), int(many[place]))
+        apart = np.flatnonzero(~near_first)
+        if len(apart):
+            found[apart] = self._beside_others(stack.some(apart), many[apart])
         return found
+
+    def _beside_others(self, stack: Stack, many: NDArray[Any]) -> Ints:
+        """The numbers of tables that share a square with others and yet differ from them.
+
+        Few are compared with all others. Many differ by rounding alone, as sums do that should be
+        one; then those are the same that are so bit by bit.
+        """
+        if len(stack) <= FEW_COMPARED:
+            tables = zip(map(stack.made, range(len(stack))), many.tolist(), strict=True)
+            return np.array([self._known(made, int(often)) for made, often in tables])
+        values = stack.values.reshape(-1, len(stack)).T
+        coarse = values.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            rest = np.nan_to_num((values - coarse).astype(np.float64))
+        same = group_rows_bitwise(np.hstack((coarse, rest)))
+        return self._append(stack.some(first_places(same)))[same]
 
     # ---- one table made of others
 

@@ -62,16 +62,11 @@ def impute_by_sql(
     about = ("impute", Path(folder), filling, evidence, list(queries or ()))
     with journal_of(place, int((1 - BESIDE) * limit), *about) as journal:
         whole = fill_on(journal, folder, evidence, filling, place.progress.stage)
-        return _impute(whole, filling, queries, place, out, int(BESIDE * limit))
+        return _impute(whole, queries, place, out, int(BESIDE * limit))
 
 
 def _impute(
-    whole: Filled,
-    filling: Filling,
-    queries: Sequence[str] | None,
-    place: Place,
-    out: PathLike | None,
-    memory: int,
+    whole: Filled, queries: Sequence[str] | None, place: Place, out: PathLike | None, memory: int
 ) -> Imputed:
     """Colour and ask a folder that was filled; memory: what may be used here, beside the engine."""
     asked, offered = _asked(whole, queries)
@@ -79,8 +74,8 @@ def _impute(
     marginals = _requested(whole, asked, memory, place)
     if out is not None:
         _write(whole, marginals, out, place.progress.stage)
-    sizes = whole.types.size
-    return Imputed(whole.transfer, sizes, filling.unknown, groups, None, marginals, offered)
+    moved = whole.transfer
+    return Imputed(moved, whole.types.size, moved.way, groups, None, marginals, offered)
 
 
 def _asked(whole: Filled, queries: Sequence[str] | None) -> tuple[dict[str, int], int | None]:

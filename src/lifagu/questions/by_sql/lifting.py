@@ -79,7 +79,7 @@ def lift_on(
         with replaced_folder(out, FILES) as temporary:
             for table in write_results(journal, whole.given, findings, temporary):
                 stage(f"writing {table}")
-    return Lift(whole.transfer, whole.types.size, filling.unknown, groups, None)
+    return Lift(whole.transfer, whole.types.size, whole.transfer.way, groups, None)
 
 
 def find_groups(whole: Filled, memory: int, most_rounds: int, stage: Announce) -> Groups:
