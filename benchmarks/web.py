@@ -66,7 +66,8 @@ class User:
             self.chance.choice(PATIENTS): self.chance.choice(["true", "false"]) for _ in range(2)
         }
         return json.dumps(
-            {"theta": self.chance.choice([0.0, 0.3, 0.6, 0.7, 1.0]), "evidence": seen}
+            {"theta": self.chance.choice([0.0, 0.3, 0.6, 0.7, 1.0]), "method": "share"}
+            | {"evidence": seen}
         )
 
     def timed(self, name: str, method: str, path: str, body: str | None = None) -> str:

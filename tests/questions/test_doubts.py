@@ -260,11 +260,11 @@ def test_where_all_agree_every_way_takes_the_table():
 
 def test_an_engine_says_the_same(factory, tmp_path):
     lifagu.open(factory).write(tmp_path / "big")
-    memory, engine = cases(tmp_path / "big", None, {})
+    memory, engine = cases(tmp_path / "big", None, {"by": "individuals"})
     questions = ["Heat(M-36)", "Due(M-36)", "Fails(M-38)"]
     expected = memory.plan(questions).run()
     assert all(answer.warnings for answer in expected.answers)
     assert_same_answers(engine.plan(questions).run(), expected)
-    found = assert_imputed_alike(tmp_path)
+    found = assert_imputed_alike(tmp_path, by="individuals")
     assert found.marginals.guesses.all()
     assert (found.marginals.own <= found.marginals.lent).all()
