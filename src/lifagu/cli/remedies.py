@@ -33,7 +33,6 @@ FLAGS = {
     Remedy.MAKE_FOLDER: "make one with: lifagu convert MODEL big/",
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",
-    Remedy.THETA_BY_INDIVIDUALS: "name the rule that it belongs to, --fill individuals",
     Remedy.COHORTS_OR_MIXTURE: (
         "name --fill auto or --fill cohorts, or ask with --unknown mixture, where evidence counts"
     ),
@@ -49,5 +48,6 @@ FLAGS = {
     Remedy.HIDE_TABLES: "observe something with --evidence, or hide tables with --hide-tables",
     Remedy.SMALLER_FOLDER: "raise --memory-limit, or validate a part of the model",
     Remedy.ONE_RULE: "leave out --fill, or the option that means another rule",
+    Remedy.THETA_BY_INDIVIDUALS: "name the rule that it belongs to, --fill individuals",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
 }
