@@ -33,10 +33,10 @@ FLAGS = {
     Remedy.MAKE_FOLDER: "make one with: lifagu convert MODEL big/",
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",
+    Remedy.ONE_MODEL: "ask with --unknown posterior, one or mean",
     Remedy.COHORTS_OR_MIXTURE: (
         "name --fill auto or --fill cohorts, or ask with --unknown mixture, where evidence counts"
     ),
-    Remedy.ONE_MODEL: "ask with --unknown posterior, one or mean",
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",
