@@ -64,9 +64,7 @@ def refused(ask):
 def check(moved, oracle, questions, seen, **how):
     """Every question is answered as the oracle does, or refused for the same reason."""
     for names in questions:
-        reason, answer = refused(
-            lambda names=names: lifagu.query(moved, *names, evidence=seen, **how)
-        )
+        reason, answer = refused(lambda names=names: lifagu.query(moved, *names, evidence=seen, **how))
         try:
             wanted = oracle.answer(names, seen)
         except Impossible:
@@ -202,9 +200,7 @@ def moved(people):
     return filled(people)
 
 
-@pytest.mark.parametrize(
-    "seen", [{}, {"B.p0": "mid", "C.p2": "z"}, {"A.p0": {"no": 0.1, "yes": 1}}]
-)
+@pytest.mark.parametrize("seen", [{}, {"B.p0": "mid", "C.p2": "z"}, {"A.p0": {"no": 0.1, "yes": 1}}])
 def test_cohorts_and_tables_are_as_likely_as_the_oracle_says(moved, seen):
     joint, oracle = posterior_model(moved), JointOracle(moved)
     graph, names = joint.graph, moved.original.factor_names
@@ -449,9 +445,7 @@ def test_functions_case_and_command_line_say_the_same(people, tmp_path, capsys):
     assert facts["unknown"] == {"total": 6, "transferred": 6, "left": 0}
     joint = lifagu.query(moved, "A.p0", "C.p0", evidence=seen)
     status, out, _ = run_cli(capsys, "query", path, "A.p0", "C.p0", "--joint", "--json", *observed)
-    assert (
-        json.loads(out)["answers"][0]["probabilities"] == joint.probabilities.reshape(-1).tolist()
-    )
+    assert json.loads(out)["answers"][0]["probabilities"] == joint.probabilities.reshape(-1).tolist()
     best = lifagu.map_assignment(moved, evidence=seen)
     status, out, _ = run_cli(capsys, "map", path, "--json", *observed)
     assert json.loads(out)["assignment"] == best.assignment

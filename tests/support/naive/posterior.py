@@ -408,9 +408,8 @@ def reachable(
         factor
         for factor, here in zip(factors, inside, strict=False)
         if here
-        or (
-            {*factor[0]} & found and {*factor[0]} <= observed
-        )  # what was observed of them stays said
+        or ({*factor[0]} & found
+        and {*factor[0]} <= observed)  # what was observed of them stays said
     ]
     return kept, any(inside[len(factors) :])
 
