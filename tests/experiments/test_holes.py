@@ -20,9 +20,9 @@ from lifagu.experiments.holes.hospital import COHORTS, FREE, KINDS, OWN, hospita
 from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
 from lifagu.experiments.holes.mixture import HospitalMixture
 from lifagu.experiments.holes.oracle import Oracle, strata
+from lifagu.experiments.holes.posterior_answers import PosteriorAnswers
 from lifagu.experiments.holes.runs import generated, run
 from lifagu.experiments.holes.scenarios import SCENARIOS, Scenario
-from lifagu.experiments.holes.posterior_answers import PosteriorAnswers
 from support.helpers import run_cli
 
 FEW = ("share-20", "permuted", "noise", "evidence", "missing", "trap")

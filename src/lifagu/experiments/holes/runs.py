@@ -33,8 +33,8 @@ from lifagu.experiments.holes.methods import (
 )
 from lifagu.experiments.holes.mixture import HospitalMixture
 from lifagu.experiments.holes.oracle import Oracle, OwnCompletions
-from lifagu.experiments.holes.scenarios import SCENARIOS
 from lifagu.experiments.holes.posterior_answers import PosteriorAnswers
+from lifagu.experiments.holes.scenarios import SCENARIOS
 
 COLUMNS = (
     *("method", "answers", "left", "right", "right_identifiable"),

@@ -27,8 +27,8 @@ from lifagu.experiments.holes.noisy.network import SHARED, SIZES, VARIABLES, WID
 from lifagu.experiments.holes.noisy.oracle import CountsOracle
 from lifagu.experiments.holes.noisy.population import EstimatedPopulation, population
 from lifagu.experiments.holes.noisy.scenarios import NOISY
-from lifagu.experiments.holes.scores import calibration, taken_bins
 from lifagu.experiments.holes.posterior_answers import PosteriorAnswers
+from lifagu.experiments.holes.scores import calibration, taken_bins
 
 NOISY_COLUMNS = (
     *("method", "answers", "kl_tables", "kl_new", "kl_known"),
