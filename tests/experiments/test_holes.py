@@ -20,9 +20,9 @@ from lifagu.experiments.holes.hospital import COHORTS, FREE, KINDS, OWN, hospita
 from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
 from lifagu.experiments.holes.mixture import HospitalMixture
 from lifagu.experiments.holes.oracle import Oracle, strata
+from lifagu.experiments.holes.posterior_answers import PosteriorAnswers
 from lifagu.experiments.holes.runs import generated, run
 from lifagu.experiments.holes.scenarios import SCENARIOS, Scenario
-from lifagu.experiments.holes.summed_out import SummedOut, dropped
 from support.helpers import run_cli
 
 FEW = ("share-20", "permuted", "noise", "evidence", "missing", "trap")
@@ -344,7 +344,7 @@ def test_answers_by_posterior_are_the_librarys(method):
     subject = drawn_hospital("evidence")
     moved = transferred(subject, METHODS[method])
     names = [variable.name for variable in subject.draft.variables]
-    found = SummedOut(moved, subject.evidence).marginals(names)
+    found = PosteriorAnswers(moved, subject.evidence).marginals(names)
     expected = lifagu.marginals(moved, evidence=subject.evidence, unknown="posterior")
     for row, name in zip(found, names, strict=True):
         assert row == pytest.approx(list(expected[name].values()), abs=1e-12)
@@ -355,7 +355,7 @@ def test_without_evidence_tables_are_as_likely_as_their_shares(name):
     subject = drawn_hospital(name, 40)
     moved = transferred(subject, METHODS["cohorts"])
     assert lone_holes(moved).any()
-    stated = SummedOut(moved, {}).stated()
+    stated = PosteriorAnswers(moved, {}).stated()
     # the model is normalised for each individual, so that those with several holes are a bit off
     assert stated == pytest.approx(moved.shares, abs=0.1)
     assert stated[lone_holes(moved)] == pytest.approx(moved.shares[lone_holes(moved)], abs=0.01)
@@ -381,7 +381,7 @@ def test_observations_tell_tables_by_bayes_rule():
     moved = lifagu.transfer(doctors(), by="auto")
     (share,) = moved.shares
     assert 0.5 < share < 0.7
-    before, after = SummedOut(moved, {}), SummedOut(moved, {"A.10": "false"})
+    before, after = PosteriorAnswers(moved, {}), PosteriorAnswers(moved, {"A.10": "false"})
     assert before.stated() == pytest.approx([share])
     likely, other = share * 1 / 4, (1 - share) * 4 / 5
     # a little is left for tables that nobody has yet
@@ -389,12 +389,6 @@ def test_observations_tell_tables_by_bayes_rule():
     assert before.marginals(["A.10"])[0] == pytest.approx(
         [likely + other, 1 - likely - other], abs=1e-3
     )
-
-
-def test_what_nobody_can_fill_is_dropped():
-    graph = doctors()
-    assert dropped(graph).factor("f.10").table.tolist() == [1, 1]
-    assert dropped(graph).factor("f.0").table.tolist() == [1, 3]
 
 
 # ---- scores

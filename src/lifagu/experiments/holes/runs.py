@@ -33,8 +33,8 @@ from lifagu.experiments.holes.methods import (
 )
 from lifagu.experiments.holes.mixture import HospitalMixture
 from lifagu.experiments.holes.oracle import Oracle, OwnCompletions
+from lifagu.experiments.holes.posterior_answers import PosteriorAnswers
 from lifagu.experiments.holes.scenarios import SCENARIOS
-from lifagu.experiments.holes.summed_out import SummedOut
 
 COLUMNS = (
     *("method", "answers", "left", "right", "right_identifiable"),
@@ -106,7 +106,7 @@ class Bench:
         if "mixture" in method.answers:
             yield from self._competing(name, method, moved, best, left, rng)
         if "posterior" in method.answers:
-            summed = SummedOut(moved, self._hospital.evidence)
+            summed = PosteriorAnswers(moved, self._hospital.evidence)
             found = self._divergences(padded(summed.marginals(self._marginals.names)))
             calibration = scores.calibration(summed.stated(), was_right)
             yield self._row(name, "posterior", found, calibration, left=left)

@@ -21,7 +21,6 @@ from lifagu.experiments.holes.noisy.population import (
     graph_with_holes,
     normalised,
 )
-from lifagu.filling.cohorts.completing import CohortTransfer
 
 TOLERANCES = (0.1, 0.2, 0.4, 0.8)
 
@@ -148,8 +147,7 @@ def filled(subject: EstimatedPopulation, method: NoisyMethod) -> lifagu.Transfer
 
 def settles(moved: lifagu.Transfer) -> bool:
     """Whether the default fills some holes by agreement, not by cohorts."""
-    by_agreement = moved.offers[:-1] if isinstance(moved, CohortTransfer) else moved.offers
-    return any(len(offers.receivers) for offers in by_agreement)
+    return any(each.status == "transferred" and each.unit != "cohort" for each in moved.record)
 
 
 def table_errors(

@@ -27,8 +27,8 @@ from lifagu.experiments.holes.noisy.network import SHARED, SIZES, VARIABLES, WID
 from lifagu.experiments.holes.noisy.oracle import CountsOracle
 from lifagu.experiments.holes.noisy.population import EstimatedPopulation, population
 from lifagu.experiments.holes.noisy.scenarios import NOISY
+from lifagu.experiments.holes.posterior_answers import PosteriorAnswers
 from lifagu.experiments.holes.scores import calibration, taken_bins
-from lifagu.experiments.holes.summed_out import SummedOut
 
 NOISY_COLUMNS = (
     *("method", "answers", "kl_tables", "kl_new", "kl_known"),
@@ -109,21 +109,24 @@ class NoisyBench:
         """Marginals by posterior, and the confidence in tables when most is observed."""
         if self._posterior is None or self._posterior[0] is not moved:
             shares = OBSERVED.values()
-            summed = {each: SummedOut(moved, self._subject.evidence(each)) for each in shares}
+            summed = {
+                each: PosteriorAnswers(moved, self._subject.evidence(each)) for each in shares
+            }
             found = {share: self._marginals(each) for share, each in summed.items()}
             stated = self._placed(moved, summed[max(shares)].stated())
             line = self._truth.answers(found) | self._calibration(stated, best)
             self._posterior = moved, line
         return dict(self._posterior[1])
 
-    def _marginals(self, summed: SummedOut) -> tuple[Floats, Floats]:
+    def _marginals(self, summed: PosteriorAnswers) -> tuple[Floats, Floats]:
         """Individuals × variables × values, and Epid; shorter ranges end with zeros."""
-        people = range(len(self._subject.known))
-        found = np.zeros((len(people), len(VARIABLES), WIDTH))
-        for place, (name, size) in enumerate(SIZES.items()):
-            found[:, place, :size] = summed.marginals([f"{name}.{each}" for each in people])
-        shared = summed.marginals([SHARED])[0] if self._subject.scenario.shared else np.ones(1)
-        return found, shared
+        people, shared = len(self._subject.known), self._subject.scenario.shared
+        names = [f"{name}.{each}" for name in VARIABLES for each in range(people)]
+        answers = summed.marginals([*names, *[SHARED] * shared])
+        found = np.zeros((people, len(VARIABLES), WIDTH))
+        for place, size in enumerate(SIZES.values()):
+            found[:, place, :size] = answers[place * people : (place + 1) * people]
+        return found, answers[-1] if shared else np.ones(1)
 
     def _by_oracle(self) -> Iterator[Line]:
         oracle = CountsOracle(self._subject)
