@@ -397,7 +397,7 @@ def test_a_folder_of_parquet_tables_in_memory_and_on_an_engine(people, moved, tm
     arguments = ("query", folder, "A.p0", "--fill", "cohorts", "--json")
     status, out, _ = run_cli(capsys, *arguments, "--on", "memory")
     assert status == 0
-    wanted = lifagu.query(moved, "A.p0", unknown="mean").probabilities
+    wanted = lifagu.query(moved, "A.p0").probabilities
     assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx(wanted)
     for on in ("duckdb", "spark"):
         status, out, err = run_cli(capsys, *arguments, "--on", on)

@@ -100,7 +100,9 @@ def test_moving_theta_says_which_holes_fill_from_whom_and_why(walk):
         page.locator(f"#holes .record.{each}").count()
         for each in ("transferred", "below_threshold")
     ] == [4, 0]
+    assert page.get_by_role("radio", name="Auto").is_checked()
     slider.fill("0.6")
+    assert page.get_by_role("radio", name="Share").is_checked()
     page.locator("#holes-summary", has_text="2 of 4 unknown factors filled, 2 left").wait_for()
     record = page.locator(".record.below_threshold").first
     assert "less than the 0.6 asked for" in record.inner_text()
@@ -119,10 +121,16 @@ def test_moving_theta_says_which_holes_fill_from_whom_and_why(walk):
     page.locator(".record", has_text="known factors in such a place").first.wait_for()
     page.get_by_label("How many steps").select_option("2")
     page.locator(".record", has_text="cannot be told apart").first.wait_for()
+    slider.fill("0.6")
+    page.get_by_role("radio", name="Auto").check()
+    page.locator("#holes-summary", has_text="4 of 4").wait_for()
+    assert slider.input_value() == "0"
 
 
 def test_a_hole_says_who_is_nearest_and_how_tables_are_used(walk):
     page = walk.open()
+    page.get_by_role("radio", name="Share").check()
+    page.locator(".record", has_text="takes the table of").first.wait_for()
     record = page.locator(".record", has_text="r.p9").first
     record.get_by_text("Who is nearest, and what would settle it").click()
     told = str(lifagu.transfer(WARDS).explain("r.p9")).splitlines()[0]
@@ -139,7 +147,7 @@ def test_a_square_leads_to_its_reason(walk):
     walk.tab("Keep")
     page.locator(f"#graph [data-node=f{WARDS.factor_names.number('r.p9')}] .shape").click()
     assert page.get_by_role("tab", name="Holes").get_attribute("aria-selected") == "true"
-    assert "2 of 3 other individuals" in page.locator(".record:focus").inner_text()
+    assert "Answers sum over all cohorts" in page.locator(".record:focus").inner_text()
 
 
 def test_the_lifted_model_lights_up_its_members_and_they_it(walk):
@@ -163,7 +171,7 @@ def test_the_lifted_model_lights_up_its_members_and_they_it(walk):
 
 def test_evidence_by_clicking_moves_the_bars(walk):
     page = walk.open()
-    moved = lifagu.transfer(WARDS)
+    moved = lifagu.transfer(WARDS, by="auto")
     walk.tab("Ask")
     page.locator('.answer[data-name="Recovers.p9"]').wait_for()
     assert percents(page, "Recovers.p9") == expected(moved, "Recovers.p9")
@@ -216,34 +224,24 @@ def test_ways_to_fill_side_by_side(walk):
     shown = [float(re.sub(r"[^\d.]", "", each.inner_text())) for each in row.locator("td").all()]
     truths = [
         lifagu.query(lifagu.transfer(WARDS, **way), "Recovers.p9")["true"]
-        for way in ({"published": True}, {}, {"steps": 4}, {"by": "cohorts"})
+        for way in ({"by": "auto"}, {"published": True}, {}, {"steps": 4}, {"by": "cohorts"})
     ]
     assert shown == [pytest.approx(100 * each, abs=0.06) for each in truths]
-    assert page.locator("#compared tr", has_text="r.p9").first.inner_text().split()[1:10] == [
-        "r.p1",
-        "57.1",
-        "%",
-        "r.p6",
-        "66.7",
-        "%",
-        "r.p6",
-        "66.7",
-        "%",
-    ]
-    assert (
-        "the mean over cohorts" in page.locator("#compared tr", has_text="r.p9").first.inner_text()
-    )
+    said = page.locator("#compared tr", has_text="r.p9").first.inner_text()
+    assert "r.p1 57.1 % r.p6 66.7 % r.p6 66.7 %" in " ".join(said.split())
+    assert said.count("the tables of all cohorts") == 2  # by the default, and by cohorts
 
 
-def test_cohorts_take_the_mean_unless_something_else_is_chosen(walk):
+def test_cohorts_are_summed_over_unless_something_else_is_chosen(walk):
     page = walk.open()
-    page.get_by_label("Cohorts").check()
-    page.locator("#holes .record", has_text="the mean over cohorts").first.wait_for()
-    assert "likely" in page.locator("#holes .share").first.inner_text()
-    assert page.locator("#unknown").input_value() == "mean"
+    assert page.locator("#unknown").input_value() == "posterior"
     page.get_by_label("Profiles").check()
     page.locator("#holes .record", has_text="agree").first.wait_for()
     assert page.locator("#unknown").input_value() == "one"
+    page.get_by_label("Cohorts").check()
+    page.locator("#holes .record", has_text="the tables of all cohorts").first.wait_for()
+    assert "likely" in page.locator("#holes .share").first.inner_text()
+    assert page.locator("#unknown").input_value() == "posterior"
 
 
 @pytest.mark.parametrize(

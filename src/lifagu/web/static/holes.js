@@ -5,7 +5,7 @@ import { light } from "./panes.js";
 import { change, newest, on, request, state } from "./state.js";
 
 const METHODS = {
-  auto: ["Auto", "a table on which all candidates agree, else cohorts"],
+  auto: ["Auto", "a table on which all candidates agree, else hidden sorts"],
   share: ["Share", "individuals as a whole, where they are known"],
   profiles: ["Profiles", "individuals that agree on other tables"],
   cohorts: ["Cohorts", "hidden sorts of individuals, also where no two tables are equal"],
@@ -31,10 +31,10 @@ export function startHoles() {
     list: "shares",
     "aria-describedby": "theta-words",
   });
-  theta.addEventListener("input", () => {
-    if (state.method === "auto") choose("share"); // the default has no θ
-    change({ theta: Number(theta.value) });
-  });
+  // the default has no θ: moving it means shares
+  theta.addEventListener("input", () =>
+    choose(state.method === "auto" ? "share" : state.method, { theta: Number(theta.value) }),
+  );
   const methods = Object.entries(METHODS).map(([name, [title, about]]) =>
     make(
       "label",
@@ -83,10 +83,10 @@ export function startHoles() {
 }
 
 // Where cohorts say how likely each table is, all are summed over unless something else is chosen after.
-function choose(method) {
+function choose(method, more = {}) {
   const [before, after] = [state.method, method].map((each) => each === "auto" || each === "cohorts");
   const usual = before === after ? {} : { unknown: after ? "posterior" : "one" };
-  change({ method, ...usual, ...(method === "auto" ? { theta: 0 } : {}) });
+  change({ method, ...usual, ...(method === "auto" ? { theta: 0 } : more) });
 }
 
 function addForm() {
