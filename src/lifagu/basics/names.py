@@ -260,8 +260,12 @@ class JoinedNames(Names):
 
     def find_each(self, names: Sequence[str]) -> Ints:
         """The numbers of the nodes with these names, -1 where there is none."""
-        first, more = self._first.find_each(names), self._more.find_each(names)
-        return np.where(first < 0, np.where(more < 0, -1, len(self._first) + more), first)
+        found = self._first.find_each(names)
+        left = np.flatnonzero(found < 0)
+        if len(left):
+            more = self._more.find_each([names[each] for each in left.tolist()])
+            found[left] = np.where(more < 0, -1, len(self._first) + more)
+        return found
 
     def origins(self, nodes: Ints) -> Ints:
         """Where the names of these nodes come from, as numbers."""

@@ -52,6 +52,15 @@ class HiddenNames(Names):
     def _numbers(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self)}
 
+    def find(self, name: str) -> int | None:
+        """Return the number of the node with this name, or None."""
+        return self._numbers.get(name) if name.startswith(self._before) else None
+
+    def find_each(self, names: Sequence[str]) -> Ints:
+        """The numbers of the nodes with these names, -1 where there is none."""
+        found = (self.find(name) for name in names)
+        return np.array([-1 if each is None else each for each in found], dtype=np.int64)
+
     def with_parentheses(self) -> Sequence[int]:
         """No numbers: a parenthesis here is not that of a relation."""
         return ()

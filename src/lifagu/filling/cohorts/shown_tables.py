@@ -187,7 +187,7 @@ def _counted_together(evidence: PlaceEvidence, codes: Ints) -> bool:
     chance about once in 2 √(π N p (1 - p)), where p is as each sample says: if most have nearly all
     of their records in one entry, many are equal by chance.
     """
-    if not isinstance(evidence, Counts) or len(codes) < FEW:
+    if not isinstance(evidence, Counts) or len(codes) < 2:
         return False
     often = np.bincount(codes)
     equal = float((often * (often - 1)).sum()) / (len(codes) * (len(codes) - 1))
