@@ -489,7 +489,7 @@ def test_lift_writes_groups_and_transfers(tmp_path, capsys):
         assert graph.factor_names[found.pop("donor_id")] == record["donor"]
         assert found == {key: record[key] for key in found}
     # what is a list, and what the reason says in words
-    left_out = {"factor", "donor", "competing", "owner", "takes", "posterior"}
+    left_out = {"factor", "donor", "competing", "owner", "takes"}
     assert {*table.columns} == {*expected["transfers"][0]} - left_out | {"factor_id", "donor_id"}
 
 

@@ -345,7 +345,7 @@ def test_commands_take_templates(small, tmp_path, capsys):
         ["Sick(eve)"],
         ["Sick(fay)"],
     ]
-    moved = lifagu.transfer(loaded.model)
+    moved = lifagu.transfer(loaded.model, by="auto")
     expected = lifagu.query(moved, "Sick(eve)", evidence={"Test(eve)": "true", **loaded.evidence})
     _, out, _ = run_cli(
         capsys, "query", path, "Sick(eve)", "--evidence", "Test(eve)=true", "--json"

@@ -191,7 +191,7 @@ def test_a_hash_finds_and_comparing_decides(engine, monkeypatch):
 
 
 @settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
-@given(observed_graphs(), st.sampled_from([*WAYS, {"unknown": "mean"}]))
+@given(observed_graphs(), st.sampled_from([*WAYS, {"by": "individuals", "unknown": "mean"}]))
 def test_folders_come_out_as_from_memory(tmp_path_factory, observed, ways):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
     lifagu.write(graph, place / "big", evidence)
@@ -379,7 +379,7 @@ def test_lift_on_the_command_line(tmp_path, capsys):
         capsys, "lift", tmp_path / "big", "--on", "duckdb", "--out", f"{tmp_path}/out/"
     )
     assert (status, err) == (0, "")
-    assert out.startswith("2 of 2 unknown factors filled, 0 left (theta 0)\n")
+    assert out.startswith("2 of 2 unknown factors filled, 0 left (all agree)\n")
     assert (tmp_path / "out/quotient.parquet").exists()
     assert lifagu.read(tmp_path / "out").unknown.size == 0
     status, out, err = run_cli(capsys, "lift", tmp_path / "big", "--memory-limit", "2k")
