@@ -20,7 +20,7 @@ from lifagu.graph.supports import Supports
 AS_MANY_AS_EXACT = 1000.0  # records that an exact table counts for among estimated ones
 UNSURE = 50.0  # records behind tables that all differ, although nobody says they are estimates
 FEW = 8  # tables below which nothing is said about how they scatter
-MORE_THAN_CHANCE = 10.0  # how much oftener than by chance tables are equal that share records
+MORE_THAN_CHANCE = 5.0  # how much oftener than by chance tables are equal that share records
 TIGHT = 100.0  # spread from which on scattered tables are taken for noisy copies of a few
 
 
@@ -189,12 +189,11 @@ def _counted_together(evidence: PlaceEvidence, codes: Ints) -> bool:
     """
     if not isinstance(evidence, Counts) or len(codes) < 2:
         return False
-    often = np.bincount(codes)
-    equal = float((often * (often - 1)).sum()) / (len(codes) * (len(codes) - 1))
     usual = evidence.raw.sum(axis=0) + 0.5
     share = evidence.raw + usual / usual.sum(axis=-1, keepdims=True)
     records = share.sum(axis=-1, keepdims=True)
     share = (share / records)[..., :-1]
     variance = np.maximum(records * share * (1 - share), 0.1)
     chance = np.minimum(1 / (2 * np.sqrt(np.pi * variance)), 1).prod(axis=(1, 2))
-    return equal > MORE_THAN_CHANCE * float(chance.mean())
+    equal = (np.bincount(codes)[codes] - 1) / (len(codes) - 1)
+    return float(np.median(equal / chance)) > MORE_THAN_CHANCE
