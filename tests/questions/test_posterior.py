@@ -181,6 +181,8 @@ def test_whatever_is_odd_answers_are_sums(seed, rule, keep_known, odd):
     found, rng = crowd(seed, odd), np.random.default_rng(seed)
     moved = filled(found.graph, rule, keep_known=keep_known)
     assume(isinstance(moved, CohortTransfer))
+    # where one table stands behind several factors, test_steady_places.py asks Bayes' rule
+    assume(not any(place.steady for place in moved.posterior.places.places))
     assert all(record.reason for record in moved.record)
     oracle = JointOracle(moved)
     seen = evidence_for(found.graph, rng)
