@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, group_rows
+from lifagu.basics.arrays import Ints, first_places, group_rows
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.donors import Offers, best
 from lifagu.filling.result import Transfer
@@ -74,6 +74,6 @@ def _tables_in_places(plain: Transfer, signatures: Ints, keys: Ints) -> Ints:
     aligned = aligned_tables(graph, tables, keys)
     known = np.flatnonzero(aligned >= 0)
     pairs = np.column_stack((signatures[known], aligned[known]))
-    one = np.unique(group_rows(pairs), return_index=True)[1]
+    one = first_places(group_rows(pairs))
     count = np.bincount(signatures[known[one]], minlength=int(signatures.max(initial=-1)) + 1)
     return np.asarray(count[signatures])

@@ -13,7 +13,6 @@ from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
 from lifagu.inference.prepared import Asked, Planned, Result
-from lifagu.likeness.tolerance_bound import Merging
 from lifagu.questions import in_memory
 from lifagu.questions.place import HERE
 from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from lifagu.inference.most_probable import Best
     from lifagu.inference.relational.marginals import ClassMarginals
     from lifagu.inference.relational.most_probable import RelationalBest
+    from lifagu.likeness.tolerance_bound import Merging
     from lifagu.questions.belief_propagation import BeliefMarginals
 
     Marginals = AllMarginals | ClassMarginals | BeliefMarginals
@@ -140,6 +140,8 @@ def merging(case: Statement, engine: str) -> Merging | None:
     model, evidence = subject(case, engine)
     if isinstance(model, FactorGraph | ParfactorGraph) or model.equality == "exactly":
         return None
+    from lifagu.likeness.tolerance_bound import Merging
+
     bounded = model.way == "one" and engine != "bp"
     return Merging(model.equality, model.bound(evidence) if bounded else None)
 

@@ -6,9 +6,8 @@ comes back.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.atomic_files import PathLike
@@ -17,33 +16,26 @@ from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, items, text
 from lifagu.errors import ModelError
 from lifagu.filling.rules import Filling
-from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, Observation, by_name
+from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, by_name
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.prepared import Asked, Planned
-from lifagu.questions import asking, in_memory
-from lifagu.questions.place import HERE
-from lifagu.questions.planning import describe, names_in
-from lifagu.questions.statement import Statement
-from lifagu.questions.where_to_work import Choice, choose
-from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.questions import asking
+from lifagu.questions.case_contents import CaseContents
+from lifagu.questions.planning import names_in
 
 if TYPE_CHECKING:
     from lifagu.drawing.scene import Scene
-    from lifagu.filling.result import Transfer
     from lifagu.inference.answer import Answer
     from lifagu.inference.most_probable import Best
     from lifagu.inference.relational.most_probable import RelationalBest
-    from lifagu.likeness.tolerance_bound import Merging
-    from lifagu.questions.doubts import Doubt
     from lifagu.questions.findings import Groups, Imputed, Lift
-    from lifagu.questions.told_table import ToldTable
     from lifagu.questions.validating.result import Validation
 
 Question = str | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Case(Statement, Shown):
+class Case(CaseContents, Shown):
     """A model and all that is said about it; made by `lifagu.open`.
 
     Every verb gives a new case (`observe`, `forget`, `add`, `fill`, `unfilled`, `at`) or an answer
@@ -147,145 +139,6 @@ class Case(Statement, Shown):
         Case
         """
         return replace(self, place=replace(self.place, on=on, why=why))
-
-    # ---- what it is about
-
-    @property
-    def graph(self) -> FactorGraph:
-        """The ground graph with those who were added, holes and all."""
-        return in_memory.grounded(self)
-
-    @cached_property
-    def evidence(self) -> Mapping[str, Observation]:
-        """All that was observed, by names of the graph, or of a relational model asked as it is.
-
-        On an engine only what was observed beside the folder's own evidence, which stays there.
-        """
-        return in_memory.observed(self)
-
-    @property
-    def graph_evidence(self) -> Mapping[str, Observation]:
-        """All that was observed, bound to the graph, ranges being what they cover."""
-        return in_memory.bound(self)
-
-    @property
-    def observed_count(self) -> int:
-        """How many variables were observed, a range counting once; wrong names are an error."""
-        return in_memory.observed_count(self)
-
-    def merging(self, engine: EngineName = "auto") -> Merging | None:
-        """How tables were compared, and how far that can move answers.
-
-        Parameters
-        ----------
-        engine : str
-            As for `ask`.
-
-        Returns
-        -------
-        Merging or None
-            None where tables were compared exactly.
-        """
-        return asking.merging(self, engine)
-
-    @property
-    def transfer(self) -> Transfer:
-        """The graph with its holes filled, and from whom each table came."""
-        return in_memory.transferred(self)
-
-    @property
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Which winning tables are hardly better than a guess, one entry per kind of factor."""
-        if self.filling is None or self.is_whole or self.place.on not in HERE:
-            return ()
-        if not len(self.graph.unknown):
-            return ()
-        from lifagu.questions.doubts import doubts
-
-        return doubts(self.transfer)
-
-    @property
-    def filled_by(self) -> str:
-        """Which way holes were filled, in words; empty where a single rule was named."""
-        if self.filling is None or self.is_whole or self.place.on not in HERE:
-            return ""
-        from lifagu.filling.filled_by import filled_by
-
-        return filled_by(self.transfer)
-
-    def told(self, factor: str) -> ToldTable | None:
-        """What observations say about the table of an unknown factor, and which of them told most.
-
-        Parameters
-        ----------
-        factor : str
-            The name of an unknown factor.
-
-        Returns
-        -------
-        ToldTable or None
-            The likeliest cohort of its owner and the likeliest table, before anything was observed
-            and after; `str` says it in words. None where it is not cohorts that fill it, answers do
-            not sum over its tables, or what was observed is impossible.
-        """
-        from lifagu.questions.told_by_evidence import told_table
-
-        return told_table(self.transfer, factor, in_memory.bound(self))
-
-    @property
-    def completed(self) -> FactorGraph | ParfactorGraph:
-        """The model without holes, if they could be filled; as it is where nothing is unknown."""
-        return self.model if self.is_whole else self.transfer.graph
-
-    @property
-    def lifted(self) -> ParfactorGraph:
-        """What looks alike said once: the model itself where nothing is unknown, else lifted."""
-        return in_memory.lifted(self)
-
-    @property
-    def filling_key(self) -> tuple[Hashable, ...]:
-        """What the filled graph depends on; cases with equal keys share it."""
-        return in_memory.transfer_key(self)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
-        return in_memory.is_whole(self)
-
-    def filled_by_theta(self) -> list[tuple[float, int]]:
-        """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few.
-
-        The default has no θ, so this is about the rule that naming one means.
-        """
-        case = self
-        if self.filling is not None and self.filling.by == "auto":
-            case = self.fill(replace(self.filling, by="individuals", unknown="one"))
-        return case.transfer.filled_by_theta()
-
-    def describe(self) -> dict[str, Any]:
-        """Sizes, unknown factors and what can be asked, as plain values."""
-        shown = self.graph if self.added else self.model
-        return dict(self.opened.once(("facts", self.added), lambda: describe(shown)))
-
-    def where(
-        self, verb: str = "ask", *, engine: EngineName = "auto", in_memory: str = ""
-    ) -> Choice:
-        """Where a verb would be done, and why; a place that cannot do it is an error.
-
-        Parameters
-        ----------
-        verb : str
-            "ask", "marginals", "most_probable", "impute", "groups" or "lift".
-        engine : str
-            As for `ask`.
-        in_memory : str
-            Why it has to be done in memory, if it has to.
-
-        Returns
-        -------
-        Choice
-        """
-        return choose(self, verb, engine, in_memory)
 
     # ---- verbs that give an answer
 

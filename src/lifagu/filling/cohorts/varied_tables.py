@@ -54,9 +54,8 @@ def varied_tables(
     # estimates vary more than what is behind them, and the tables to be expected behind them less
     tables = around + np.sqrt(records / (records + here.spread)) * (own - around)
     groups = _groups(tables.reshape(len(tables), -1), origin, ceil(ENOUGH * weight))
-    shares, rows = np.array([len(group) for group in groups], dtype=np.float64), []
-    for group in groups:
-        rows.append(tables[group].mean(axis=0))
+    shares = np.array([len(group) for group in groups], dtype=np.float64)
+    rows = [tables[group].mean(axis=0) for group in groups]
     of = np.array([origin[group[0]] for group in groups])
     nobody = np.setdiff1d(np.arange(len(here.atoms)), of)  # atoms that nobody has most likely
     shares /= np.bincount(of, shares)[of]

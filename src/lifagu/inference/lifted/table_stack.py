@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints, offsets_of
+from lifagu.basics.arrays import Floats, Ints, group_rows_bitwise, offsets_of
 from lifagu.inference.lifted.careful_table import Digits, Made
 from lifagu.inference.lifted.logs import UNIT, Table, log_sum, spread_axes
 
@@ -59,6 +59,15 @@ class Stack:
         if self.digits is _unknown:
             return stack
         return replace(stack, digits=lambda place: self.digits(int(places[place])))
+
+    @property
+    def equal(self) -> Ints:
+        """Tables that are equal bit by bit, numbered alike."""
+        values = self.values.reshape(-1, self.values.shape[-1]).T
+        coarse = values.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            rest = np.nan_to_num((values - coarse).astype(np.float64))
+        return group_rows_bitwise(np.hstack((coarse, rest)))
 
 
 # tables: label, order in which to take its axes, how often

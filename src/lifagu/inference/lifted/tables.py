@@ -344,12 +344,7 @@ class TablePool:
         if len(stack) <= FEW_COMPARED:
             tables = zip(map(stack.made, range(len(stack))), many.tolist(), strict=True)
             return np.array([self._known(made, int(often)) for made, often in tables])
-        values = stack.values.reshape(-1, len(stack)).T
-        coarse = values.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            rest = np.nan_to_num((values - coarse).astype(np.float64))
-        same = group_rows_bitwise(np.hstack((coarse, rest)))
-        return self._append(stack.some(first_places(same)))[same]
+        return self._append(stack.some(first_places(stack.equal)))[stack.equal]
 
     # ---- one table made of others
 
