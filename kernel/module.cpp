@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <new>
@@ -12,6 +13,7 @@
 
 #include "colour.hpp"
 #include "numbering.hpp"
+#include "rows.hpp"
 
 namespace {
 
@@ -19,28 +21,44 @@ constexpr std::int64_t MOST_SHORT = std::numeric_limits<std::int32_t>::max() - 2
 
 struct Stopped {};  // a Python exception is set
 
-// A buffer of 64-bit integers, held while it lives.
-class Integers {
+template <class Item>
+struct Kind;  // what a buffer of such items is called, and how its format may be written
+template <>
+struct Kind<std::int64_t> {
+    static constexpr const char *name = "64-bit integers", *formats = "lq";
+};
+template <>
+struct Kind<std::int32_t> {
+    static constexpr const char *name = "32-bit integers", *formats = "il";
+};
+template <>
+struct Kind<double> {
+    static constexpr const char *name = "64-bit floats", *formats = "d";
+};
+
+// A buffer of numbers, held while it lives.
+template <class Item>
+class Buffer {
 public:
-    Integers(PyObject* object, const char* name, bool writable = false) : name_(name) {
+    Buffer(PyObject* object, const char* name, bool writable = false) : name_(name) {
         if (object == Py_None) return;
         const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
         if (PyObject_GetBuffer(object, &view_, flags) != 0) throw Stopped{};
         const std::string format = view_.format ? view_.format : "";
-        if (view_.itemsize != 8 || (format != "l" && format != "q")) {
+        if (view_.itemsize != sizeof(Item) || format.size() != 1 || !std::strchr(Kind<Item>::formats, format[0])) {
             PyBuffer_Release(&view_);
-            throw std::invalid_argument(std::string(name) + " must hold 64-bit integers");
+            throw std::invalid_argument(std::string(name) + " must hold " + Kind<Item>::name);
         }
         held_ = true;
     }
-    ~Integers() {
+    ~Buffer() {
         if (held_) PyBuffer_Release(&view_);
     }
-    Integers(const Integers&) = delete;
-    Integers& operator=(const Integers&) = delete;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
 
-    std::int64_t length() const { return held_ ? view_.len / 8 : 0; }
-    std::int64_t* data() const { return held_ ? static_cast<std::int64_t*>(view_.buf) : nullptr; }
+    std::int64_t length() const { return held_ ? view_.len / static_cast<std::int64_t>(sizeof(Item)) : 0; }
+    Item* data() const { return held_ ? static_cast<Item*>(view_.buf) : nullptr; }
     bool given() const { return held_; }
 
     void must_have(std::int64_t entries) const {
@@ -49,15 +67,15 @@ public:
                                         std::to_string(entries));
     }
 
-    void must_not_overlap(const Integers& other) const {
-        const std::less<const std::int64_t*> before;
+    void must_not_overlap(const Buffer& other) const {
+        const std::less<const Item*> before;
         if (before(data(), other.data() + other.length()) && before(other.data(), data() + length()))
             throw std::invalid_argument(std::string(name_) + " must not share memory with " + other.name_);
     }
 
     // All entries must lie in 0…bound-1; returns 1 + the largest.
-    std::int64_t must_be_below(std::int64_t bound) const {
-        std::int64_t largest = -1;
+    Item must_be_below(std::int64_t bound) const {
+        Item largest = -1;
         for (std::int64_t at = 0; at < length(); ++at) {
             if (data()[at] < 0 || data()[at] >= bound)
                 throw std::invalid_argument(std::string(name_) + "[" + std::to_string(at) + "] is " +
@@ -72,6 +90,10 @@ private:
     Py_buffer view_{};
     bool held_ = false;
 };
+
+using Integers = Buffer<std::int64_t>;
+using Codes = Buffer<std::int32_t>;
+using Floats = Buffer<double>;
 
 // Other threads run while this lives; now and then signals are looked at and progress is reported.
 class Watch {
@@ -221,6 +243,32 @@ PyObject* number_ids(PyObject*, PyObject* given) {
     });
 }
 
+// Rows of a table added to rows of sums, or rows added up into a table: which of them is written differs.
+PyObject* move_rows(PyObject* given, bool into_sums) {
+    PyObject *sums_, *cells_, *table_, *codes_;
+    long long width;
+    if (!PyArg_ParseTuple(given, "OOOOL", &sums_, &cells_, &table_, &codes_, &width)) return nullptr;
+    return guarded([&] {
+        const Floats sums(sums_, "sums", into_sums), table(table_, "table", !into_sums);
+        const Codes cells(cells_, "cells"), codes(codes_, "codes");
+        sums.must_not_overlap(table);
+        if (width < 1 || sums.length() % width != 0 || table.length() % width != 0)
+            throw std::invalid_argument("sums and table must hold rows of that width");
+        const lifagu::Rows rows{sums.length() / width, table.length() / width, width, codes.length()};
+        if (cells.given())
+            cells.must_have(codes.length());
+        else
+            codes.must_have(rows.sums);
+        Watch watch(Py_None);
+        const bool legal = into_sums ? lifagu::add_rows(rows, sums.data(), cells.data(), table.data(), codes.data())
+                                     : lifagu::collect_rows(rows, sums.data(), cells.data(), table.data(), codes.data());
+        if (!legal) throw std::invalid_argument("cells or codes are out of range");
+    });
+}
+
+PyObject* add_rows(PyObject*, PyObject* given) { return move_rows(given, true); }
+PyObject* collect_rows(PyObject*, PyObject* given) { return move_rows(given, false); }
+
 PyMethodDef methods[] = {
     {"colour", colour, METH_VARARGS,
      "colour(offsets, arguments, positions, variable_start, factor_start, variable_colours, factor_colours, progress, "
@@ -228,10 +276,14 @@ PyMethodDef methods[] = {
     {"number_lists", number_lists, METH_VARARGS,
      "number_lists(values, offsets, width, ordered, numbers, wide)\n\nNumber equal lists alike, by first occurrence."},
     {"number_ids", number_ids, METH_VARARGS, "number_ids(ids, numbers)\n\nNumber ids by first occurrence."},
+    {"add_rows", add_rows, METH_VARARGS,
+     "add_rows(sums, cells, table, codes, width)\n\nsums[cells[i]] += table[codes[i]]; cells None: i; codes < 0: nothing."},
+    {"collect_rows", collect_rows, METH_VARARGS,
+     "collect_rows(sums, cells, table, codes, width)\n\nThe way back: table[codes[i]] += sums[cells[i]]."},
     {nullptr, nullptr, 0, nullptr},
 };
 
-int fill(PyObject* module) { return PyModule_AddIntConstant(module, "INTERFACE", 1); }
+int fill(PyObject* module) { return PyModule_AddIntConstant(module, "INTERFACE", 2); }
 
 PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(fill)}, {0, nullptr}};
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-INTERFACE = 1  # of the compiled module: one that was built from other sources is not used
+INTERFACE = 2  # of the compiled module: one that was built from other sources is not used
 
 
 def _load() -> ModuleType | None:

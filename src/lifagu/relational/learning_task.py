@@ -6,8 +6,9 @@ ground factor that is to have it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -54,7 +55,8 @@ class GroupLevel:
 class TableToLearn:
     """A table that rows share, or share by group; place: where it stands, for errors.
 
-    given: the arguments it is conditional on, by place; levels: from coarse to fine.
+    given: the arguments it is conditional on, by place; levels: from coarse to fine. Its tables are
+    kept in a stack: the common one first, then those of each level's groups.
     """
 
     name: str
@@ -65,6 +67,28 @@ class TableToLearn:
 
     def __len__(self) -> int:
         return len(self.slots[0].cells)
+
+    @property
+    def starts(self) -> list[int]:
+        """Where the groups of each level begin in the stack, and where it ends."""
+        sizes = [len(level.parent) for level in self.levels]
+        return [1 + sum(sizes[:place]) for place in range(len(sizes) + 1)]
+
+    @cached_property
+    def in_stack(self) -> Ints:
+        """Which table of the stack each row has: that of its finest group."""
+        number = np.zeros(len(self), dtype=np.int64)
+        for level, start in zip(self.levels, self.starts, strict=False):
+            number = np.where(level.of_row < 0, number, start + level.of_row)
+        return number
+
+    @cached_property
+    def above(self) -> Ints:
+        """For each table of the stack the one it is drawn to; -1 for the common one."""
+        found = [np.array([-1])]
+        for place, (level, start) in enumerate(zip(self.levels, [0, *self.starts], strict=False)):
+            found.append(np.zeros_like(level.parent) if place == 0 else start + level.parent)
+        return np.concatenate(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +106,16 @@ class FixedTables:
 
 @dataclass(frozen=True, eq=False)
 class LearningTask:
-    """All that learning needs to know."""
+    """All that learning needs to know.
+
+    asked: the relations that are to be predicted, by number; of the others tables say only what
+    they tell about these.
+    """
 
     relations: tuple[KnownCells, ...]
     tables: tuple[TableToLearn, ...]
     fixed: tuple[FixedTables, ...] = ()
+    asked: frozenset[int] = frozenset()
 
     def shape(self, table: TableToLearn | FixedTables) -> tuple[int, ...]:
         """The sizes of the ranges of its arguments."""
@@ -97,32 +126,20 @@ class LearningTask:
 class LearnedTable:
     """What was learned for one table.
 
-    common: flat potentials, those of a group that nobody has seen; by_level: for each level the
-    potentials of each group, a row each; records: how many rows with all arguments observed stand
-    behind the common table, and behind each group of each level. method: how it was learned;
-    parameters: how many the data decide upon, in effect; scales: how far groups of each level
-    differ from the level above (a standard deviation of logs; 0: not at all); loss_without: by how
-    much the score gets worse without it, in nats a cell.
+    stack: flat potentials, a row for each table of the stack, the first being that of a group which
+    nobody has seen; records: how many rows with all arguments observed stand behind each; method:
+    how it was learned; parameters: how many the data decide upon, in effect; scales: how far groups
+    of each level differ from the level above (a standard deviation of logs; 0: not at all);
+    loss_without: by how much the score gets worse without it, in nats a cell.
     """
 
     name: str
-    common: Floats
-    by_level: tuple[Floats, ...]
-    records: tuple[Ints, ...]
+    stack: Floats
+    records: Floats
     method: str
     parameters: float
     scales: tuple[float, ...] = ()
     loss_without: float | None = None
-
-    def of_rows(self, table: TableToLearn) -> tuple[Floats, Ints]:
-        """The tables of all groups, the common one first, and the number of each row's."""
-        stack = np.vstack([self.common[None], *self.by_level])
-        number = np.zeros(len(table), dtype=np.int64)
-        start = 1
-        for level, tables in zip(table.levels, self.by_level, strict=True):
-            number = np.where(level.of_row < 0, number, start + level.of_row)
-            start += len(tables)
-        return stack, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,29 +157,39 @@ class LearnedModel:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class PooledCounts:
-    """Tables of groups drawn to their common one; scale: of how many records that one counts."""
-
-    tables: Floats
-    common: Floats
-    scale: float
-
-
 @dataclass(frozen=True)
 class LearningSettings:
-    """How to learn: everything that is random comes of the seed."""
+    """How to learn: everything that is random comes of the seed.
+
+    restarts: how often hidden relations are begun anew; sample: cells of a relation on which
+    scales are found where there are more.
+    """
 
     seed: int = 0
     restarts: int = 4
-    sample: int = field(default=20_000)
+    sample: int = 20_000
 
 
-class Learner(Protocol):
-    """Who learns, handed to the room that reads."""
+class Expected(NamedTuple):
+    """What tables would be counted if nothing were hidden, on average.
 
-    def learned(self, task: LearningTask) -> LearnedModel:
-        """The tables of a task."""
+    log_weight: the log of the total weight; counts: for each table to learn, in the shape of its
+    stack, how many rows with that table are in each state.
+    """
 
-    def pooled(self, counts: Floats, given: tuple[int, ...]) -> PooledCounts:
-        """Tables of groups from their counts (groups × shape), conditional on some axes."""
+    log_weight: float
+    counts: tuple[Floats, ...]
+
+
+class Expectation(Protocol):
+    """Exact expectations under given tables, computed by those who know how to answer."""
+
+    def __call__(self, stacks: Sequence[Floats], *, observed: bool = True) -> Expected:
+        """With all tables to learn as given (potentials); observed: given what was observed."""
+
+
+class Journal(Protocol):
+    """What long work has finished, so that it can go on after an interruption."""
+
+    def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:
+        """What a stage gives: computed now, or kept from a run that got further."""

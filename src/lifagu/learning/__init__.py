@@ -1,0 +1,1 @@
+"""Learning: tables from observed cells, by counts, by expectation and maximisation, by scores."""
