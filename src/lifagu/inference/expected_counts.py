@@ -6,13 +6,15 @@ alike are computed once. Each pass then is arithmetic on arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints, first_places, group_rows, members
+from lifagu.basics.arrays import Floats, Ints, by_value, first_places, group_rows, members
+from lifagu.basics.kernel import loaded
 from lifagu.errors import TooLargeError, listed
 from lifagu.inference.memory_limit import memory_limit_of, readable_size
 from lifagu.inference.rounds import AT_A_TIME, Rounds, TooWideError, plan_rounds
@@ -68,26 +70,53 @@ class ExactExpectation:
 
 
 class _RowBlock(NamedTuple):
-    """Rows with equal strides.
+    """Rows with equal strides and sizes, so that there are few different slices of tables.
 
-    origin: where each begins in all tables; offset: in the plan; times: how many rows it stands
-    for; inside: where its entries are from the origin on.
+    inside: where entries are from the place on at which a slice begins; begins: of each different
+    slice; slices: which of them each row has; scopes: its table in the plan, counted in such ones.
     """
 
-    origin: Ints
-    offset: Ints
-    times: Floats
     inside: Ints
+    begins: Ints
+    slices: NDArray[np.int32]
+    scopes: NDArray[np.int32]
 
-    def chunks(self) -> list[slice]:
-        """Some rows at a time."""
+    @property
+    def entries(self) -> int:
+        """How many numbers there are in all rows."""
+        return len(self.inside) * len(self.slices)
+
+    def add(self, logs: Floats, flat: Floats) -> None:
+        """Add each row's slice of all tables to its table in the plan."""
+        few = logs[self.begins[:, None] + self.inside]
+        if (kernel := loaded()) is not None:
+            kernel.add_rows(*self._rows(flat, few))
+            return
+        for some in self._chunks():
+            np.add.at(self._view(flat), self.scopes[some], few[self.slices[some]])
+
+    def collect(self, joints: Floats, counts: Floats) -> None:
+        """The way back: add the joint marginals of each row to its slice of all tables."""
+        few = np.zeros((len(self.begins), len(self.inside)))
+        if (kernel := loaded()) is not None:
+            kernel.collect_rows(*self._rows(joints, few))
+        else:
+            for some in self._chunks():
+                np.add.at(few, self.slices[some], self._view(joints)[self.scopes[some]])
+        np.add.at(counts, self.begins[:, None] + self.inside, few)
+
+    def _rows(self, flat: Floats, few: Floats) -> tuple[Any, ...]:
+        width = len(self.inside)
+        return self._view(flat).reshape(-1), self.scopes, few.reshape(-1), self.slices, width
+
+    def _view(self, flat: Floats) -> Floats:
+        width = len(self.inside)
+        return flat[: len(flat) // width * width].reshape(-1, width)
+
+    def _chunks(self) -> Iterator[slice]:
         step = max(AT_A_TIME // len(self.inside), 1)
-        return [slice(start, start + step) for start in range(0, len(self.origin), step)]
-
-    def places(self, some: slice) -> tuple[Ints, Ints]:
-        """Where entries of rows are in all tables, and in the plan (rows × entries)."""
-        span = np.arange(len(self.inside))
-        return self.origin[some, None] + self.inside, self.offset[some, None] + span
+        for start in range(0, len(self.slices), step):
+            yield slice(start, start + step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,15 +136,13 @@ class _PlannedPass:
     @property
     def work(self) -> int:
         """How many numbers a pass multiplies."""
-        return self.rounds.work + sum(len(each.origin) * len(each.inside) for each in self.blocks)
+        return self.rounds.work + sum(block.entries for block in self.blocks)
 
     def run(self, logs: Floats) -> tuple[float, Floats]:
         """The log weight, and the expected count of each entry of all tables."""
         flat = np.zeros(self.rounds.length)
         for block in self.blocks:
-            for some in block.chunks():
-                source, place = block.places(some)
-                np.add.at(flat, place, logs[source])
+            block.add(logs, flat)
         self.rounds.forward(flat)
         places, settled = self.settled
         of_parts = float(self.times @ flat[: len(self.times)])
@@ -124,11 +151,9 @@ class _PlannedPass:
         if np.isneginf(log_weight):
             return log_weight, counts
         counts[places] = settled
-        joints = self.rounds.backward(flat)
+        joints = self.rounds.backward(flat, self.times)
         for block in self.blocks:
-            for some in block.chunks():
-                source, place = block.places(some)
-                np.add.at(counts, source, joints[place] * block.times[some, None])
+            block.collect(joints, counts)
         return log_weight, counts
 
 
@@ -145,7 +170,7 @@ def _planned(task: LearningTask, observed: bool, limit: int) -> _PlannedPass:
         rounds = plan_rounds(parts.part, parts.size, ties, scopes, limit / 64)
     except TooWideError as error:
         raise _refusal(task, parts.cell[error.variables], error.entries) from None
-    if rounds.length * 24 > limit:
+    if rounds.length * 24 > min(limit, 24 * (2**31 - 1)):
         needed = readable_size(rounds.length * 24)
         raise TooLargeError(
             f"expected counts take {needed}, more than {readable_size(limit)}; raise the memory "
@@ -166,13 +191,15 @@ def _row_blocks(parts: DistinctParts, offset: Ints) -> tuple[_RowBlock, ...]:
     """Rows by strides and sizes."""
     rows = parts.rows
     size = np.append(parts.size, 1)[rows.cells]
-    times = parts.times[parts.part[rows.cells[:, 0]]]
     blocks = []
     for some in members(group_rows(np.column_stack((rows.strides, size)))):
         inside = np.zeros(1, dtype=np.int64)
         for stride, many in zip(rows.strides[some[0]], size[some[0]], strict=True):
             inside = (inside[:, None] + stride * np.arange(many)).reshape(-1)
-        blocks.append(_RowBlock(rows.origin[some], offset[some], times[some], inside))
+        first, slices = by_value(rows.origin[some])
+        scopes = offset[some] // len(inside)
+        begins = rows.origin[some[first]]
+        blocks.append(_RowBlock(inside, begins, slices.astype(np.int32), scopes.astype(np.int32)))
     return tuple(blocks)
 
 

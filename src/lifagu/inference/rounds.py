@@ -90,7 +90,8 @@ class BucketBatch:
 class Rounds:
     """A plan: offsets of the scopes that were given, batches in order, length of the flat array.
 
-    The first entries are the total weights of parts, a number for each.
+    The first entries are the total weights of parts, a number for each. A given scope of n entries
+    begins at a multiple of n.
     """
 
     parts: int
@@ -110,10 +111,10 @@ class Rounds:
                 found = _log_sum(batch.product(flat, some), 1 + batch.summed)
                 np.add.at(flat, batch.left(some), found.reshape(len(found), -1))
 
-    def backward(self, flat: Floats) -> Floats:
-        """The joint marginals of all tables, from what `forward` left."""
+    def backward(self, flat: Floats, times: Floats) -> Floats:
+        """The joint marginals of all tables, from what `forward` left, times a number by part."""
         joints = np.zeros_like(flat)
-        joints[: self.parts] = 1.0
+        joints[: self.parts] = times
         for batch in reversed(self.batches):
             axis = 1 + batch.summed
             for some in batch.chunks():
@@ -135,8 +136,7 @@ def plan_rounds(part: Ints, sizes: Ints, ties: Ints, scopes: Ints, most: float) 
     """
     parts = int(part.max(initial=-1)) + 1
     sized = np.append(sizes, 1)  # what is missing, -1, has one state
-    offsets = parts + offsets_of(sized[scopes].prod(axis=1))
-    given, length = offsets[:-1], int(offsets[-1])
+    given, length = _aligned(sized[scopes].prod(axis=1), parts)
     live, place, batches = scopes, given, list[BucketBatch]()
     while len(live):
         chosen = _Chosen(live, sizes, ties)
@@ -150,6 +150,17 @@ def plan_rounds(part: Ints, sizes: Ints, ties: Ints, scopes: Ints, most: float) 
         batches += chosen.batches(place, target)
         place = after
     return Rounds(parts, given, tuple(batches), length)
+
+
+def _aligned(entries: Ints, start: int) -> tuple[Ints, int]:
+    """Offsets of tables from a start on, at multiples of their lengths, and where they end."""
+    found = np.empty_like(entries)
+    for length in distinct(entries).tolist():
+        start += -start % length
+        there = np.flatnonzero(entries == length)
+        found[there] = start + length * np.arange(len(there))
+        start += length * len(there)
+    return found, start
 
 
 class _Chosen:
