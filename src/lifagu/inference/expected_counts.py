@@ -6,18 +6,17 @@ alike are computed once. Each pass then is arithmetic on arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lifagu.basics.added_rows import Codes, add_rows, collect_rows
 from lifagu.basics.arrays import Floats, Ints, by_value, first_places, group_rows, members
-from lifagu.basics.kernel import loaded
 from lifagu.errors import TooLargeError, listed
 from lifagu.inference.memory_limit import memory_limit_of, readable_size
-from lifagu.inference.rounds import AT_A_TIME, Rounds, TooWideError, plan_rounds
+from lifagu.inference.rounds import Rounds, TooWideError, plan_rounds
 from lifagu.inference.sliced_rows import (
     DistinctParts,
     cell_sizes,
@@ -78,8 +77,8 @@ class _RowBlock(NamedTuple):
 
     inside: Ints
     begins: Ints
-    slices: NDArray[np.int32]
-    scopes: NDArray[np.int32]
+    slices: Codes
+    scopes: Codes
 
     @property
     def entries(self) -> int:
@@ -89,34 +88,17 @@ class _RowBlock(NamedTuple):
     def add(self, logs: Floats, flat: Floats) -> None:
         """Add each row's slice of all tables to its table in the plan."""
         few = logs[self.begins[:, None] + self.inside]
-        if (kernel := loaded()) is not None:
-            kernel.add_rows(*self._rows(flat, few))
-            return
-        for some in self._chunks():
-            np.add.at(self._view(flat), self.scopes[some], few[self.slices[some]])
+        add_rows(self._view(flat), self.scopes, few, self.slices)
 
     def collect(self, joints: Floats, counts: Floats) -> None:
         """The way back: add the joint marginals of each row to its slice of all tables."""
         few = np.zeros((len(self.begins), len(self.inside)))
-        if (kernel := loaded()) is not None:
-            kernel.collect_rows(*self._rows(joints, few))
-        else:
-            for some in self._chunks():
-                np.add.at(few, self.slices[some], self._view(joints)[self.scopes[some]])
+        collect_rows(self._view(joints), self.scopes, few, self.slices)
         np.add.at(counts, self.begins[:, None] + self.inside, few)
-
-    def _rows(self, flat: Floats, few: Floats) -> tuple[Any, ...]:
-        width = len(self.inside)
-        return self._view(flat).reshape(-1), self.scopes, few.reshape(-1), self.slices, width
 
     def _view(self, flat: Floats) -> Floats:
         width = len(self.inside)
         return flat[: len(flat) // width * width].reshape(-1, width)
-
-    def _chunks(self) -> Iterator[slice]:
-        step = max(AT_A_TIME // len(self.inside), 1)
-        for start in range(0, len(self.slices), step):
-            yield slice(start, start + step)
 
 
 @dataclass(frozen=True, eq=False)
