@@ -183,27 +183,27 @@ def _turn(task: LearningTask, number: int, met: set[int]) -> tuple[bool, bool, i
 
 
 def _is_network(task: LearningTask, of_fixed: list[list[int]]) -> bool:
-    """Whether each cell is told by one row at most, and none by way of itself."""
+    """Whether each cell is told by one row at most, and none by way of itself.
+
+    Arrows between relations are enough to see the latter where these have no circle.
+    """
     starts = _starts(task)
-    children, arrows = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 2), dtype=np.int64)]
+    many = np.zeros(starts[-1], dtype=np.int64)
+    arrows, between = [np.zeros((0, 2), dtype=np.int64)], set()
     places = [*(_children(table) for table in task.tables), *of_fixed]
     for block, told in zip(_blocks(task), places, strict=True):
         cells = _cells(block.slots, starts)
         if isinstance(block, FixedTables):
             cells = cells[block.table_of >= 0]
-        children.append(cells[:, told].reshape(-1))
-        others = [place for place in range(len(block.slots)) if place not in told]
-        arrows += [cells[:, [first, second]] for first in others for second in told]
-    all_told = np.concatenate(children)
-    if len(np.unique(all_told)) < len(all_told):
+        many += np.bincount(cells[:, told].reshape(-1), minlength=len(many))
+        for first in (place for place in range(len(block.slots)) if place not in told):
+            for second in told:
+                arrows.append(cells[:, [first, second]])
+                between.add((block.slots[first].relation, block.slots[second].relation))
+    if many.max(initial=0) > 1:
         return False
-    return _is_acyclic(np.concatenate(arrows), starts)
-
-
-def _is_acyclic(arrows: Ints, starts: Ints) -> bool:
-    """Whether no cell is reached from itself; told by relations alone where that is enough."""
-    relations = np.searchsorted(starts, arrows, side="right") - 1
-    return _ends(np.unique(relations, axis=0), len(starts)) or _ends(arrows, int(starts[-1]))
+    relations = np.array(sorted(between), dtype=np.int64).reshape(-1, 2)
+    return _ends(relations, len(task.relations)) or _ends(np.concatenate(arrows), len(many))
 
 
 def _ends(arrows: Ints, count: int) -> bool:
