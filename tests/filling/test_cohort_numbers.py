@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lifagu.basics.log_gamma import log_evidence, log_gamma
 from lifagu.filling.cohorts.choosing import alike_individuals, find_cohorts
 from lifagu.filling.cohorts.fitting import Cohorts, CohortShape, _size_evidence, clusters, fit
 from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_from
-from lifagu.filling.cohorts.log_gamma import log_evidence, log_gamma
 from lifagu.filling.cohorts.place_evidence import Counts, Owners, TableTokens
 from lifagu.filling.cohorts.place_tables import SharedTables, pair_gains
 from support.naive import cohorts as naive

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import lifagu
+from lifagu.basics.log_gamma import log_evidence
 from lifagu.filling.cohorts import joined_tables, posterior
 from lifagu.filling.cohorts.choosing import _near
 from lifagu.filling.cohorts.found import drawn_by_line
 from lifagu.filling.cohorts.joined_tables import JoinedTables
-from lifagu.filling.cohorts.log_gamma import log_evidence
 from lifagu.filling.cohorts.place_evidence import Counts, Owners, TableTokens
 from lifagu.filling.cohorts.place_tables import CONCENTRATIONS, LEAST, OwnTables, pair_gains
 

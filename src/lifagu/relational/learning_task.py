@@ -185,7 +185,13 @@ class Expectation(Protocol):
     """Exact expectations under given tables, computed by those who know how to answer."""
 
     def __call__(self, stacks: Sequence[Floats], *, observed: bool = True) -> Expected:
-        """With all tables to learn as given (potentials); observed: given what was observed."""
+        """With all tables to learn as given (potentials); observed: given what was observed.
+
+        Where that has no weight at all, its log is -inf and nothing is counted.
+        """
+
+    def work(self, *, observed: bool = True) -> int:
+        """How many numbers that would handle; what does not fit is a `TooLargeError`."""
 
 
 class Journal(Protocol):

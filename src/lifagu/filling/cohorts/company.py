@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, group_lists, members, owners
-from lifagu.filling.cohorts.log_gamma import log_evidence
+from lifagu.basics.log_gamma import log_evidence
 from lifagu.filling.individuals import factor_owners
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph

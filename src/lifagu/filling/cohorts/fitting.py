@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.basics.log_gamma import log_evidence, log_gamma
 from lifagu.filling.cohorts.joined_tables import JoinedTables
-from lifagu.filling.cohorts.log_gamma import log_evidence, log_gamma
 from lifagu.filling.cohorts.place_evidence import Counts, Owners, PlaceEvidence
 from lifagu.filling.cohorts.place_tables import OwnTables, PlaceTables, SharedTables, pair_gains
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, offsets_of
-from lifagu.filling.cohorts.log_gamma import log_gamma
+from lifagu.basics.log_gamma import log_gamma
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.place_tables import CONCENTRATIONS, LEAST, OwnTables
 from lifagu.filling.cohorts.products import crossed, rows_times

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.basics.arrays import Floats
-from lifagu.filling.cohorts.log_gamma import log_evidence
+from lifagu.basics.log_gamma import log_evidence
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence
 from lifagu.filling.cohorts.products import crossed, rows_times
 
