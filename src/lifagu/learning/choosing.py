@@ -18,9 +18,9 @@ from lifagu.learning.scales import (
     FIRST,
     LATER,
     ROUNDS,
-    Fit,
     Heard,
     Multipliers,
+    ScaledFit,
     first_fit,
     fitted,
     multiplied,
@@ -101,16 +101,16 @@ def _at_most(labels: Ints, many: int, random: np.random.Generator) -> Ints:
     return found
 
 
-def _scaled(composite: Composite, journal: Journal, heard: Heard | None) -> Fit:
+def _scaled(composite: Composite, journal: Journal, heard: Heard | None) -> ScaledFit:
     """A scale for each table, found in rounds."""
-    fit = Fit(np.zeros(0), np.zeros(0), np.zeros(0))
+    fit = ScaledFit(np.zeros(0), np.zeros(0), np.zeros(0))
     for number in range(ROUNDS + 1):
 
-        def compute(number: int = number, fit: Fit = fit) -> dict[str, Floats]:
+        def compute(number: int = number, fit: ScaledFit = fit) -> dict[str, Floats]:
             found = next_round(composite, fit, heard) if number else first_fit(composite, heard)
-            return {field.name: getattr(found, field.name) for field in fields(Fit)}
+            return {field.name: getattr(found, field.name) for field in fields(ScaledFit)}
 
-        fit = Fit(**journal.once(f"scales {number}", compute))
+        fit = ScaledFit(**journal.once(f"scales {number}", compute))
     return fit
 
 

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from lifagu.basics.added_rows import add_rows, collect_rows
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.learning.added_rows import add_rows, collect_rows
 from lifagu.learning.parameters import Parameters
 from lifagu.learning.told_cells import CHUNK, ToldCells, told_cells
 

@@ -29,7 +29,7 @@ Heard = Callable[[int, float], None]  # told after each step: how many there wer
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class ScaledFit:
     """Parameters, the penalty of each, and how many of each block the data decide upon."""
 
     vector: Floats
@@ -63,7 +63,7 @@ def fitted(
     return minimise(penalised, start, scale=scale, iterations=steps, progress=tell).point
 
 
-def first_fit(composite: Composite, heard: Heard | None = None) -> Fit:
+def first_fit(composite: Composite, heard: Heard | None = None) -> ScaledFit:
     """A fit with the same penalty for all tables."""
     parameters = composite.parameters
     penalty = np.full(parameters.size, MAIN)
@@ -71,17 +71,17 @@ def first_fit(composite: Composite, heard: Heard | None = None) -> Fit:
         if block.kind != "main":
             penalty[block.start : block.stop] = JOINT if block.kind == "joint" else LEVEL
     vector = fitted(composite, penalty, np.zeros(parameters.size), FIRST, heard)
-    return Fit(vector, penalty, np.zeros(len(parameters.blocks)))
+    return ScaledFit(vector, penalty, np.zeros(len(parameters.blocks)))
 
 
-def next_round(composite: Composite, fit: Fit, heard: Heard | None = None) -> Fit:
+def next_round(composite: Composite, fit: ScaledFit, heard: Heard | None = None) -> ScaledFit:
     """Scales told by a fit, and the fit with these."""
     rescaled = with_scales(composite, fit)
     vector = fitted(composite, rescaled.penalty, fit.vector, LATER, heard)
     return replace(rescaled, vector=vector)
 
 
-def with_scales(composite: Composite, fit: Fit) -> Fit:
+def with_scales(composite: Composite, fit: ScaledFit) -> ScaledFit:
     """The same parameters, and the penalties that they tell."""
     parameters = composite.parameters
     curved = composite.curvature(fit.vector)
@@ -107,7 +107,7 @@ def with_scales(composite: Composite, fit: Fit) -> Fit:
         own = np.clip((effective[places] + OWN) / (sizes + OWN / usual), 0.3, 2000.0)
         for block, each in zip(blocks, own.tolist(), strict=True):
             penalty[block.start : block.stop] = each
-    return Fit(fit.vector, penalty, effective)
+    return ScaledFit(fit.vector, penalty, effective)
 
 
 def _of_level(block: Block, decided: Floats, squares: Floats) -> Floats:

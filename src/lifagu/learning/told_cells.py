@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lifagu.basics.added_rows import Codes
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.learning.added_rows import Codes
 from lifagu.learning.parameters import Parameters, Part
 from lifagu.relational.learning_task import FixedTables, LearningTask, Slot
 
