@@ -152,13 +152,13 @@ def _apart(parameters: Parameters, relation: int, drawn: Flags) -> Ints:
     number, left = 0, drawn.copy()
     while left.any():
         open_pairs = touching[left[touching].all(axis=1)]
-        first = left.copy()
+        ahead = left.copy()
         later = np.where(
             rank[open_pairs[:, 0]] > rank[open_pairs[:, 1]], open_pairs[:, 0], open_pairs[:, 1]
         )
-        first[later] = False
-        colour[first] = number
-        left &= ~first
+        ahead[later] = False
+        colour[ahead] = number
+        left &= ~ahead
         number += 1
     return colour[drawn]
 

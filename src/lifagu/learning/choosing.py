@@ -38,13 +38,14 @@ TRIAL, LAST = 25, 50  # steps of each trial, and of the last fit
 class Chosen:
     """Parameters, their penalties, how many of each block the data decide upon, and the score.
 
-    score, baseline: mean log loss of hidden cells, and that of frequencies; without: by table how
-    much is lost without it, in nats a hidden cell.
+    hidden: how many cells were; score, baseline: their mean log loss, and that of frequencies;
+    without: by table how much is lost without it, in nats a hidden cell.
     """
 
     vector: Floats
     penalty: Floats
     effective: Floats
+    hidden: int
     score: float
     baseline: float
     without: Floats
@@ -76,7 +77,7 @@ def chosen(
         return {"vector": fitted(whole, penalty, scaled.vector, LAST, heard)}
 
     vector = journal.once("last", last)["vector"]
-    return Chosen(vector, penalty, scaled.effective, score, baseline, without)
+    return Chosen(vector, penalty, scaled.effective, test.count, score, baseline, without)
 
 
 def steps_in_all() -> int:

@@ -83,7 +83,10 @@ class Composite:
                     grown[table] += float(_softmax(less, labels)[1].sum()) - usual
             return grown
 
-        return np.sum([np.zeros(0), *_side_by_side(visit, self.told)][1:], axis=0)
+        grown = np.zeros(len(self.parameters.task.tables))
+        for each in _side_by_side(visit, self.told):
+            grown += each
+        return grown
 
     def value_and_gradient(self, vector: Floats) -> tuple[float, Floats]:
         """The loss summed over cells, and its derivative by parameters."""
@@ -110,7 +113,8 @@ class Composite:
                 loss, rows = statistic(logits, labels)
                 total += loss
                 collect_rows(rows, told.cells_of(chunk), sums, told.codes_of(chunk))
-            return total, np.bincount(told.index, sums.reshape(-1), len(entries))
+            found = np.bincount(told.index, sums.reshape(-1), len(entries))
+            return total, np.asarray(found, dtype=np.float64)
 
         found = _side_by_side(visit, self.told)
         by_entry = np.zeros(len(entries))

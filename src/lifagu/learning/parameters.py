@@ -19,6 +19,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.relational.learning_task import LearningTask, TableToLearn
 
 BlockKind = Literal["main", "joint", "level"]
+TINY = 1e-300  # potentials below it count as this
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +139,19 @@ class Parameters:
         """The array of each part."""
         entries = self.entries(vector)
         return [entries[part.entries] for part in self.parts]
+
+    def vector_of(self, stacks: Sequence[Floats]) -> Floats:
+        """Parameters that make these potentials: all of each common table in its widest block."""
+        vector = np.zeros(self.size)
+        for block in self.blocks:
+            stack = stacks[self.tables.index(block.table)]
+            logs = np.log(np.maximum(stack, TINY))
+            above = self.task.tables[block.table].above
+            if block.kind == "level":
+                block.of(vector)[:] = (logs - logs[above])[block.rows].reshape(block.shape)
+            elif len(block.axes) == len(self.task.tables[block.table].slots):
+                block.of(vector)[:] = logs[0].reshape(block.shape)
+        return vector
 
     def stack(self, vector: Floats, number: int) -> Floats:
         """The logs of all tables of a stack, conditional ones normalised."""

@@ -130,7 +130,9 @@ class LearnedTable:
     nobody has seen; records: how many rows with all arguments observed stand behind each; method:
     how it was learned; parameters: how many the data decide upon, in effect; scales: how far groups
     of each level differ from the level above (a standard deviation of logs; 0: not at all);
-    loss_without: by how much the score gets worse without it, in nats a cell.
+    loss_without: by how much cells are told worse without it, in nats a cell; conditions: the
+    arguments, by place, that it tells from and not about; each has one more label, the last, which
+    stands for not having been observed.
     """
 
     name: str
@@ -140,6 +142,7 @@ class LearnedTable:
     parameters: float
     scales: tuple[float, ...] = ()
     loss_without: float | None = None
+    conditions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
