@@ -1,7 +1,6 @@
-"""Hidden cells drawn in turn, each given all others (Gibbs sampling; Geman and Geman, 1984).
+"""Cells drawn in turn, each given all others (Gibbs sampling; Geman and Geman, 1984).
 
-This is for choosing how to learn, where many answers are wanted that need not be exact. Answers
-that people get are exact and computed elsewhere.
+This serves learning, where expectations may be rough. Answers that people get are exact.
 """
 
 from __future__ import annotations
@@ -12,33 +11,40 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.added_rows import Codes, add_rows
 from lifagu.basics.arrays import Floats, Ints, members
-from lifagu.learning.parameters import Parameters, Part
-from lifagu.relational.learning_task import TableToLearn
+from lifagu.learning.parameters import Parameters
+from lifagu.learning.told_cells import fixed_offset, labels_added
 
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class _Link:
-    """What rows of a part say about drawn cells of one argument.
+class _LookUp:
+    """Rows of a part that say something about drawn cells of one argument.
 
-    rows: of the table; places: of their cells among those that are drawn together.
+    start: where the part begins in the book of the batch; places: of the cells in the batch.
     """
 
     part: int
     axis: int
+    start: int
     rows: Ints
-    places: Ints
+    places: Codes
 
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Cells of one relation that do not touch one another, and so are drawn at once."""
+    """Cells of one relation that do not touch one another, and so are drawn at once.
+
+    index: where the entries of the book stand among those of all parts.
+    """
 
     relation: int
     cells: Ints
-    links: tuple[_Link, ...]
+    look_ups: tuple[_LookUp, ...]
+    index: Ints
+    place_of: Ints
 
 
 class Chain:
@@ -54,81 +60,67 @@ class Chain:
         drawn: Sequence[Flags],
         random: np.random.Generator,
     ) -> None:
-        self.parameters = parameters
+        self.parameters, self._random = parameters, random
         self.state = [each.copy() for each in values]
-        self.probabilities = [
-            np.zeros((len(each), len(relation.labels)))
-            for each, relation in zip(values, parameters.task.relations, strict=True)
-        ]
-        self._random = random
         self._batches = [
             batch
             for relation, flags in enumerate(drawn)
             if flags.any()
             for batch in _batches(parameters, relation, flags)
         ]
-        for flags, state in zip(drawn, self.state, strict=True):
-            state[flags] = -1  # until it is drawn for the first time, a cell says nothing
 
-    def sweep(self, values: Sequence[Floats]) -> None:
-        """Draw every cell once; values: the arrays of all parts."""
+    def sweep(self, entries: Floats) -> None:
+        """Draw every cell once; entries: of all parts."""
         for batch in self._batches:
-            size = self.probabilities[batch.relation].shape[1]
-            logits = np.zeros((len(batch.cells), size))
-            for link in batch.links:
-                part = self.parameters.parts[link.part]
-                table = self.parameters.task.tables[part.table]
-                others = [axis for axis in part.axes if axis != link.axis]
-                code = codes_of(part, table, others, link.rows, self.state)
-                known = np.flatnonzero(code >= 0)
-                view = np.moveaxis(values[link.part], 1 + part.axes.index(link.axis), -1)
-                np.add.at(logits, link.places[known], view.reshape(-1, size)[code[known]])
+            task, parts = self.parameters.task, self.parameters.parts
+            size = len(task.relations[batch.relation].labels)
+            book = entries[batch.index].reshape(-1, size)
+            shape = (len(batch.cells), size)
+            offset = fixed_offset(task, self.state, batch.relation, batch.place_of, shape)
+            logits = np.zeros(shape) if offset is None else offset
+            for each in batch.look_ups:
+                part, slots = parts[each.part], task.tables[parts[each.part].table].slots
+                others = [axis for axis in part.axes if axis != each.axis]
+                code = labels_added(
+                    part.groups(each.rows), slots, others, part.sizes, each.rows, self.state
+                )
+                codes = np.where(code < 0, -1, code + each.start).astype(np.int32)
+                add_rows(logits, each.places, book, codes)
             weights = np.exp(logits - logits.max(axis=1, keepdims=True)).cumsum(axis=1)
             at = self._random.random((len(batch.cells), 1)) * weights[:, -1:]
             self.state[batch.relation][batch.cells] = (at >= weights[:, :-1]).sum(axis=1)
-            shares = np.diff(weights, axis=1, prepend=0.0) / weights[:, -1:]
-            self.probabilities[batch.relation][batch.cells] = shares
 
-    def counts(self) -> list[Floats]:
-        """For each part how many rows are in each of its states."""
+    def counts(self) -> Floats:
+        """How many rows are in each state of each part, in the order of all entries."""
         found = []
-        for part in self.parameters.parts:
-            table = self.parameters.task.tables[part.table]
-            code = codes_of(part, table, part.axes, np.arange(len(table)), self.state)
-            many = np.bincount(code[code >= 0], minlength=int(np.prod(part.shape)))
-            found.append(many.reshape(part.shape).astype(np.float64))
-        return found
-
-
-def codes_of(
-    part: Part, table: TableToLearn, axes: Sequence[int], rows: Ints, state: Sequence[Ints]
-) -> Ints:
-    """For each row the number of its group and labels in a part, -1 if one of them is missing."""
-    code = np.zeros(len(rows), dtype=np.int64) if part.of_row is None else part.of_row[rows]
-    for axis in axes:
-        slot = table.slots[axis]
-        label = state[slot.relation][slot.cells[rows]]
-        size = part.shape[1 + part.axes.index(axis)]
-        code = np.where((code < 0) | (label < 0), -1, code * size + label)
-    return code
+        for part in sorted(self.parameters.parts, key=lambda part: part.start):
+            slots = self.parameters.task.tables[part.table].slots
+            rows = np.arange(len(slots[0].cells))
+            code = labels_added(part.groups(rows), slots, part.axes, part.sizes, rows, self.state)
+            found.append(np.bincount(code[code >= 0], minlength=int(np.prod(part.shape))))
+        return np.concatenate(found).astype(np.float64)
 
 
 def _batches(parameters: Parameters, relation: int, drawn: Flags) -> list[_Batch]:
-    cells = np.flatnonzero(drawn)
-    colour = _apart(parameters, relation, drawn)
-    found = []
-    for same in members(colour):
+    cells, found = np.flatnonzero(drawn), []
+    for same in members(_apart(parameters, relation, drawn)):
         place_of = np.full(len(drawn), -1, dtype=np.int64)
         place_of[cells[same]] = np.arange(len(same))
-        links = []
+        size = len(parameters.task.relations[relation].labels)
+        look_ups, index, start = [], [np.zeros(0, dtype=np.int64)], 0
         for number, part in enumerate(parameters.parts):
             slots = parameters.task.tables[part.table].slots
             for axis in part.axes:
                 if slots[axis].relation == relation:
                     places = place_of[slots[axis].cells]
                     rows = np.flatnonzero(places >= 0)
-                    links.append(_Link(number, axis, rows, places[rows]))
-        found.append(_Batch(relation, cells[same], tuple(links)))
+                    look_ups.append(
+                        _LookUp(number, axis, start, rows, places[rows].astype(np.int32))
+                    )
+                    index.append(part.seen_from(axis))
+                    start += len(index[-1]) // size
+        batch = _Batch(relation, cells[same], tuple(look_ups), np.concatenate(index), place_of)
+        found.append(batch)
     return found
 
 
@@ -139,10 +131,12 @@ def _apart(parameters: Parameters, relation: int, drawn: Flags) -> Ints:
     get the next; that ends after few rounds.
     """
     pairs = [np.zeros((0, 2), dtype=np.int64)]
-    for number in parameters.tables:
-        own = [
-            slot.cells for slot in parameters.task.tables[number].slots if slot.relation == relation
-        ]
+    task = parameters.task
+    for block in [
+        *(task.tables[number].slots for number in parameters.tables),
+        *(f.slots for f in task.fixed),
+    ]:
+        own = [slot.cells for slot in block if slot.relation == relation]
         for first, one in enumerate(own):
             pairs += [np.column_stack((one, other)) for other in own[first + 1 :]]
     touching = np.vstack(pairs)
@@ -151,34 +145,10 @@ def _apart(parameters: Parameters, relation: int, drawn: Flags) -> Ints:
     rank = np.random.default_rng(0).permutation(len(drawn))
     number, left = 0, drawn.copy()
     while left.any():
-        open_pairs = touching[left[touching].all(axis=1)]
+        near = touching[left[touching].all(axis=1)]
         ahead = left.copy()
-        later = np.where(
-            rank[open_pairs[:, 0]] > rank[open_pairs[:, 1]], open_pairs[:, 0], open_pairs[:, 1]
-        )
-        ahead[later] = False
+        ahead[np.where(rank[near[:, 0]] > rank[near[:, 1]], near[:, 0], near[:, 1])] = False
         colour[ahead] = number
         left &= ~ahead
         number += 1
     return colour[drawn]
-
-
-def answers(
-    parameters: Parameters,
-    vector: Floats,
-    values: Sequence[Ints],
-    drawn: Sequence[Flags],
-    sweeps: int,
-    seed: int,
-) -> list[Floats]:
-    """Distributions of drawn cells, averaged over sweeps after the first sixth of them."""
-    chain = Chain(parameters, values, drawn, np.random.default_rng(seed))
-    arrays = parameters.values(vector)
-    total = [np.zeros_like(each) for each in chain.probabilities]
-    start = 1 + sweeps // 6
-    for sweep in range(sweeps):
-        chain.sweep(arrays)
-        if sweep >= start:
-            for into, each in zip(total, chain.probabilities, strict=True):
-                into += each
-    return [each / max(sweeps - start, 1) for each in total]

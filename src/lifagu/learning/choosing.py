@@ -14,6 +14,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.learning.composite import Composite
 from lifagu.learning.parameters import Parameters
+from lifagu.learning.polishing import STEPS, polished
 from lifagu.learning.scales import (
     FIRST,
     LATER,
@@ -77,13 +78,19 @@ def chosen(
         return {"vector": fitted(whole, penalty, scaled.vector, LAST, heard)}
 
     vector = journal.once("last", last)["vector"]
+    if sum(len(values[each]) for each in parameters.task.asked) <= settings.polished:
+
+        def polish() -> dict[str, Floats]:
+            return {"vector": polished(parameters, vector, penalty, settings.seed, heard)}
+
+        vector = journal.once("polished", polish)["vector"]
     return Chosen(vector, penalty, scaled.effective, test.count, score, baseline, without)
 
 
 def steps_in_all() -> int:
     """About how many steps `chosen` takes, for those who wait."""
     trials = sum(len(each) - 1 for each in TRIED.values())
-    return 2 * FIRST + ROUNDS * LATER + trials * TRIAL + LAST
+    return 2 * FIRST + ROUNDS * LATER + trials * TRIAL + LAST + STEPS
 
 
 def _hidden(values: Ints, random: np.random.Generator) -> Ints:

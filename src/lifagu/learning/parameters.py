@@ -66,6 +66,19 @@ class Part:
         """The numbers of its entries, in its shape."""
         return self.start + np.arange(np.prod(self.shape)).reshape(self.shape)
 
+    def seen_from(self, axis: int) -> Ints:
+        """The numbers of its entries, those of one argument's labels next to each other."""
+        return np.moveaxis(self.entries, 1 + self.axes.index(axis), -1).reshape(-1)
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        """How many labels each of its arguments has."""
+        return dict(zip(self.axes, self.shape[1:], strict=True))
+
+    def groups(self, rows: Ints) -> Ints:
+        """The groups of some rows, -1 for none."""
+        return np.zeros(len(rows), dtype=np.int64) if self.of_row is None else self.of_row[rows]
+
 
 @dataclass(frozen=True, eq=False)
 class Parameters:

@@ -94,9 +94,8 @@ def told_cells(
             if slots[axis].relation == relation:
                 place, code = _look_up(part, slots, axis, values, place_of)
                 found.append((part.table, place, code + start))
-                entries = np.moveaxis(part.entries, 1 + part.axes.index(axis), -1).reshape(-1)
-                index.append(entries)
-                start += len(entries) // size
+                index.append(part.seen_from(axis))
+                start += len(index[-1]) // size
     codes, places, each, look_ups = _in_order(found, len(cells))
     return ToldCells(
         relation,
@@ -108,7 +107,7 @@ def told_cells(
         _bounds(places, each, len(cells)),
         look_ups,
         np.concatenate(index),
-        _offset(task, values, relation, place_of, (len(cells), size)),
+        fixed_offset(task, values, relation, place_of, (len(cells), size)),
     )
 
 
@@ -116,12 +115,10 @@ def _look_up(
     part: Part, slots: Sequence[Slot], axis: int, values: Sequence[Ints], place_of: Ints
 ) -> tuple[Ints, Ints]:
     """The cells that a part tells something about, by place, and their codes in it."""
-    sizes = dict(zip(part.axes, part.shape[1:], strict=True))
     place = place_of[slots[axis].cells]
     rows = np.flatnonzero(place >= 0)
-    code = np.zeros(len(rows), dtype=np.int64) if part.of_row is None else part.of_row[rows]
     others = [other for other in part.axes if other != axis]
-    code = labels_added(code, slots, others, sizes, rows, values)
+    code = labels_added(part.groups(rows), slots, others, part.sizes, rows, values)
     kept = np.flatnonzero(code >= 0)
     return place[rows[kept]], code[kept]
 
@@ -165,7 +162,7 @@ def _bounds(places: Ints | None, each: int, many: int) -> Ints:
     return starts * each if places is None else np.searchsorted(places, starts)
 
 
-def _offset(
+def fixed_offset(
     task: LearningTask,
     values: Sequence[Ints],
     relation: int,

@@ -165,12 +165,14 @@ class LearningSettings:
     """How to learn: everything that is random comes of the seed.
 
     restarts: how often hidden relations are begun anew; sample: cells of a relation on which
-    scales are found where there are more.
+    scales are found where there are more; polished: cells up to which undirected tables are polished
+    by their likelihood.
     """
 
     seed: int = 0
     restarts: int = 4
     sample: int = 20_000
+    polished: int = 200_000
 
 
 class Expected(NamedTuple):
