@@ -28,7 +28,7 @@ from lifagu.learning.scales import (
     multiplied_kinds,
     next_round,
 )
-from lifagu.relational.learning_task import Journal, LearningSettings
+from lifagu.relational.learning_task import LearningJournal, LearningSettings
 
 HIDDEN = 0.2  # the share of observed cells that are hidden while choosing
 TRIED = {"joint": (2.5, 4.0, 6.0), "level": (0.5, 0.7, 1.0), "condition": (1.0, 1.5, 2.2)}
@@ -53,7 +53,7 @@ class Chosen:
 
 
 def chosen(
-    parameters: Parameters, settings: LearningSettings, journal: Journal, heard: Heard | None = None
+    parameters: Parameters, settings: LearningSettings, journal: LearningJournal, heard: Heard | None = None
 ) -> Chosen:
     """Learn the tables of some parameters together."""
     values = [each.values for each in parameters.task.relations]
@@ -109,7 +109,7 @@ def _at_most(labels: Ints, many: int, random: np.random.Generator) -> Ints:
     return found
 
 
-def _scaled(composite: Composite, journal: Journal, heard: Heard | None) -> ScaledFit:
+def _scaled(composite: Composite, journal: LearningJournal, heard: Heard | None) -> ScaledFit:
     """A scale for each table, found in rounds."""
     fit = ScaledFit(np.zeros(0), np.zeros(0), np.zeros(0))
     for number in range(ROUNDS + 1):
@@ -123,7 +123,7 @@ def _scaled(composite: Composite, journal: Journal, heard: Heard | None) -> Scal
 
 
 def _multipliers(
-    trial: Composite, test: Composite, penalty: Floats, journal: Journal, heard: Heard | None
+    trial: Composite, test: Composite, penalty: Floats, journal: LearningJournal, heard: Heard | None
 ) -> tuple[Multipliers, Floats]:
     """Those with which hidden cells are told best, one after the other, and their parameters."""
     known: dict[Multipliers, tuple[float, Floats]] = {}

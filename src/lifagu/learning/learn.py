@@ -24,7 +24,7 @@ from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
 from lifagu.relational.learning_task import (
     Expectation,
-    Journal,
+    LearningJournal,
     LearnedModel,
     LearnedTable,
     LearningSettings,
@@ -40,7 +40,7 @@ class Learner:
 
     settings: LearningSettings
     prepare: Prepare
-    journal: Journal
+    journal: LearningJournal
     progress: Progress
 
     def learn(self, task: LearningTask) -> LearnedModel:
@@ -108,7 +108,7 @@ class Learner:
 class _Section:
     """A journal of which others have sections too."""
 
-    def __init__(self, journal: Journal, key: str) -> None:
+    def __init__(self, journal: LearningJournal, key: str) -> None:
         self._journal, self._key = journal, key
 
     def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:

@@ -199,7 +199,7 @@ class Expectation(Protocol):
         """How many numbers that would handle; what does not fit is a `TooLargeError`."""
 
 
-class Journal(Protocol):
+class LearningJournal(Protocol):
     """What long work has finished, so that it can go on after an interruption."""
 
     def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:
