@@ -80,6 +80,13 @@ class Conditions:
         found: Floats = full.sum(axis=self.others)
         return found.reshape(len(full), -1)
 
+    def log_normalised(self, logs: Floats) -> Floats:
+        """Log tables that sum to one for each condition."""
+        full = logs.reshape(-1, *self.shape)
+        full = full - full.max(axis=self.others, keepdims=True)
+        full = full - np.log(np.exp(full).sum(axis=self.others, keepdims=True))
+        return full.reshape(logs.shape)
+
     @property
     def freedom(self) -> int:
         """How many numbers each condition leaves open."""

@@ -98,10 +98,9 @@ class _LogStack:
         found = np.array(self.deviations(vector))
         for level in self.levels[1:]:
             found[level] += found[self.table.above[level]]
-        found -= found.max(axis=1, keepdims=True)
         if self.table.given:
-            with np.errstate(divide="ignore"):
-                found -= np.log(self.conditions.sums(np.exp(found)))
+            return self.conditions.log_normalised(found)
+        found -= found.max(axis=1, keepdims=True)
         return found
 
     def back(self, gradient: Floats, potentials: Floats) -> Floats:
@@ -133,6 +132,14 @@ class Likelihood:
     def size(self) -> int:
         """How long the vector is."""
         return self._stacks[-1].stop if self._stacks else 0
+
+    @property
+    def silent(self) -> Ints:
+        """Which deviations stay 0: those of groups of which nothing was observed."""
+        mask = np.zeros(self.size, dtype=bool)
+        for one in self._stacks:
+            mask[one.start : one.stop].reshape(one.shape)[one.silent] = True
+        return np.flatnonzero(mask)
 
     def point(self, stacks: Sequence[Floats] | None) -> Floats:
         """The deviations that make these potentials; without them, none."""
