@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifagu.errors import NoAnswerError
@@ -60,6 +60,7 @@ def networks(draw):
     return LearningTask(tuple(relations), tuple(tables), (fixed,)), random
 
 
+@settings(deadline=None)
 @given(networks())
 def test_no_step_goes_down(made):
     task, random = made
@@ -74,9 +75,8 @@ def test_no_step_goes_down(made):
     found = run(expectation(task), centres, start)
     gained = np.diff(found.objectives)
     assert (gained >= -1e-9 * np.abs(found.objectives[1:])).all()
-    total, _ = enumerated(task, found.stacks) if len(task.relations[0].values) < 6 else (None, None)
-    if total is not None:
-        whole = np.log(total) + centres.log_prior(found.stacks)
+    if len(task.relations[0].values) < 4:
+        whole = np.log(enumerated(task, found.stacks)[0]) + centres.log_prior(found.stacks)
         assert found.objectives[-1] == pytest.approx(whole, rel=1e-9)
 
 

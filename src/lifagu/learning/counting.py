@@ -83,8 +83,8 @@ class Conditions:
     def log_normalised(self, logs: Floats) -> Floats:
         """Log tables that sum to one for each condition."""
         full = logs.reshape(-1, *self.shape)
-        full = full - full.max(axis=self.others, keepdims=True)
-        full = full - np.log(np.exp(full).sum(axis=self.others, keepdims=True))
+        full = np.array(full - full.max(axis=self.others, keepdims=True))
+        full -= np.log(np.exp(full).sum(axis=self.others, keepdims=True))
         return full.reshape(logs.shape)
 
     @property
