@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lifagu.errors import NoAnswerError
 from lifagu.inference.expected_counts import expectation
-from lifagu.learning.counting import Conditions, learn_by_counts
+from lifagu.learning.counting import ConditionalShape, learn_by_counts
 from lifagu.learning.directed import directed
 from lifagu.learning.expectation import Centres, learn_by_expectation, run
 from lifagu.relational.learning_task import FixedTables, LearningSettings, LearningTask, Slot
@@ -66,7 +66,7 @@ def test_no_step_goes_down(made):
     task, random = made
     assert directed(task) is not None
     start = [
-        stack / Conditions(task.shape(each), each.given).sums(stack)
+        stack / ConditionalShape(task.shape(each), each.given).sums(stack)
         for each, stack in zip(task.tables, random_stacks(task, random), strict=True)
     ]
     if np.isneginf(expectation(task)(start).log_weight):

@@ -57,7 +57,7 @@ def pooled_tables(task: LearningTask, counts: Sequence[Floats]) -> list[Pooled]:
 
 
 @dataclass(frozen=True, eq=False)
-class Conditions:
+class ConditionalShape:
     """How a flat table falls into conditions: shape, and the places of what is given."""
 
     shape: tuple[int, ...]
@@ -113,7 +113,7 @@ def learned_tables(
 
 def _effective(task: LearningTask, table: TableToLearn, counts: Floats, made: Pooled) -> float:
     """Parameters that the data decide upon: groups count as far as they are not drawn away."""
-    conditions = Conditions(task.shape(table), table.given)
+    conditions = ConditionalShape(task.shape(table), table.given)
     masses = conditions.masses(counts)
     depth = depths(table.above)
     total = float(masses.shape[1])

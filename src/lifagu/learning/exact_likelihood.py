@@ -15,7 +15,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError, TooLargeError
-from lifagu.learning.counting import Conditions, counted, depths
+from lifagu.learning.counting import ConditionalShape, counted, depths
 from lifagu.learning.minimising import minimise
 from lifagu.relational.learning_task import Expectation, LearnedTable, LearningTask, TableToLearn
 
@@ -69,7 +69,7 @@ class _LogStack:
     """
 
     table: TableToLearn
-    conditions: Conditions
+    conditions: ConditionalShape
     start: int
     silent: Ints
 
@@ -125,7 +125,7 @@ class Likelihood:
         self._stacks: list[_LogStack] = []
         for table in task.tables:
             start = self._stacks[-1].stop if self._stacks else 0
-            conditions = Conditions(task.shape(table), table.given)
+            conditions = ConditionalShape(task.shape(table), table.given)
             self._stacks.append(_LogStack(table, conditions, start, _silent(task, table)))
 
     @property

@@ -18,7 +18,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError
 from lifagu.graph.pooled_counts import Pooled
 from lifagu.learning.counting import (
-    Conditions,
+    ConditionalShape,
     counted,
     depths,
     imagined_records,
@@ -132,7 +132,7 @@ class _Centre:
     drawn to; kept: what the others are.
     """
 
-    conditions: Conditions
+    conditions: ConditionalShape
     owner: Ints
     prior: Floats
     free: Ints
@@ -153,7 +153,7 @@ class _Centre:
         prior[apart] = scale[apart, None] * made.stack[above[apart]]
         own = np.flatnonzero(owner == np.arange(len(above)))
         free = np.setdiff1d(own, owner[above[apart]])
-        conditions = Conditions(task.shape(table), table.given)
+        conditions = ConditionalShape(task.shape(table), table.given)
         return cls(conditions, owner, prior, free, made.stack)
 
     def maximised(self, counts: Floats) -> Floats:
@@ -234,7 +234,7 @@ def _best(fits: Sequence[Fit]) -> Fit:
 
 def _from_chance(task: LearningTask, table: TableToLearn, random: np.random.Generator) -> Floats:
     """A table half as observed, half drawn around that, the same for all groups."""
-    conditions = Conditions(task.shape(table), table.given)
+    conditions = ConditionalShape(task.shape(table), table.given)
     share = imagined_records(task, table)[None]
     share = share / conditions.sums(share)
     drawn = random.standard_gamma(SPREAD * share) + 1e-9 * share
