@@ -57,7 +57,7 @@ def pooled_tables(task: LearningTask, counts: Sequence[Floats]) -> list[Pooled]:
 
 
 @dataclass(frozen=True, eq=False)
-class Conditions:
+class ConditionalShape:
     """How a flat table falls into conditions: shape, and the places of what is given."""
 
     shape: tuple[int, ...]
@@ -79,6 +79,13 @@ class Conditions:
         full = stack.reshape(-1, *self.shape)
         found: Floats = full.sum(axis=self.others)
         return found.reshape(len(full), -1)
+
+    def log_normalised(self, logs: Floats) -> Floats:
+        """Log tables that sum to one for each condition."""
+        full = logs.reshape(-1, *self.shape)
+        full = np.array(full - full.max(axis=self.others, keepdims=True))
+        full -= np.log(np.exp(full).sum(axis=self.others, keepdims=True))
+        return full.reshape(logs.shape)
 
     @property
     def freedom(self) -> int:
@@ -106,7 +113,7 @@ def learned_tables(
 
 def _effective(task: LearningTask, table: TableToLearn, counts: Floats, made: Pooled) -> float:
     """Parameters that the data decide upon: groups count as far as they are not drawn away."""
-    conditions = Conditions(task.shape(table), table.given)
+    conditions = ConditionalShape(task.shape(table), table.given)
     masses = conditions.masses(counts)
     depth = depths(table.above)
     total = float(masses.shape[1])

@@ -15,7 +15,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError, TooLargeError
-from lifagu.learning.counting import Conditions, counted, depths
+from lifagu.learning.counting import ConditionalShape, counted, depths
 from lifagu.learning.minimising import minimise
 from lifagu.relational.learning_task import Expectation, LearnedTable, LearningTask, TableToLearn
 
@@ -69,7 +69,7 @@ class _LogStack:
     """
 
     table: TableToLearn
-    conditions: Conditions
+    conditions: ConditionalShape
     start: int
     silent: Ints
 
@@ -98,10 +98,9 @@ class _LogStack:
         found = np.array(self.deviations(vector))
         for level in self.levels[1:]:
             found[level] += found[self.table.above[level]]
-        found -= found.max(axis=1, keepdims=True)
         if self.table.given:
-            with np.errstate(divide="ignore"):
-                found -= np.log(self.conditions.sums(np.exp(found)))
+            return self.conditions.log_normalised(found)
+        found -= found.max(axis=1, keepdims=True)
         return found
 
     def back(self, gradient: Floats, potentials: Floats) -> Floats:
@@ -126,13 +125,21 @@ class Likelihood:
         self._stacks: list[_LogStack] = []
         for table in task.tables:
             start = self._stacks[-1].stop if self._stacks else 0
-            conditions = Conditions(task.shape(table), table.given)
+            conditions = ConditionalShape(task.shape(table), table.given)
             self._stacks.append(_LogStack(table, conditions, start, _silent(task, table)))
 
     @property
     def size(self) -> int:
         """How long the vector is."""
         return self._stacks[-1].stop if self._stacks else 0
+
+    @property
+    def silent(self) -> Ints:
+        """Which deviations stay 0: those of groups of which nothing was observed."""
+        mask = np.zeros(self.size, dtype=bool)
+        for one in self._stacks:
+            mask[one.start : one.stop].reshape(one.shape)[one.silent] = True
+        return np.flatnonzero(mask)
 
     def point(self, stacks: Sequence[Floats] | None) -> Floats:
         """The deviations that make these potentials; without them, none."""

@@ -18,7 +18,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError
 from lifagu.graph.pooled_counts import Pooled
 from lifagu.learning.counting import (
-    Conditions,
+    ConditionalShape,
     counted,
     depths,
     imagined_records,
@@ -36,7 +36,8 @@ from lifagu.relational.learning_task import (
 )
 
 TOLERANCE = 1e-7  # a run ends where a step gains less than this share of the objective
-MOST_STEPS, SHORT, ROUNDS = 500, 25, 6  # of a run, of a beginning; runs with new scales
+MOST_STEPS, SHORT, FIRST = 500, 25, 5  # of a run, of a beginning, of each draw that may be one
+DRAWS, ROUNDS = 4, 6  # for a beginning; runs with new scales
 SPREAD = 5.0  # records as uncertain as what a hidden relation begins with
 
 Step = Callable[[int, float], None]  # told after each step: how many, and the objective
@@ -64,7 +65,7 @@ def learn_by_expectation(
         _begin(useful, hidden, expect, np.random.default_rng([settings.seed, number]), told)
         for number in range(max(settings.restarts, 1) if hidden else 1)
     ]
-    fit = max(tries, key=lambda each: each.objectives[-1])  # of equal ones the first
+    fit = _best(tries)
     for _ in range(ROUNDS if any(table.levels for table in useful.tables) else 1):
         before = fit.objectives[-1]
         fit = run(expect, Centres.of(useful, fit.counts), fit.stacks, told=told)
@@ -131,7 +132,7 @@ class _Centre:
     drawn to; kept: what the others are.
     """
 
-    conditions: Conditions
+    conditions: ConditionalShape
     owner: Ints
     prior: Floats
     free: Ints
@@ -152,15 +153,15 @@ class _Centre:
         prior[apart] = scale[apart, None] * made.stack[above[apart]]
         own = np.flatnonzero(owner == np.arange(len(above)))
         free = np.setdiff1d(own, owner[above[apart]])
-        conditions = Conditions(task.shape(table), table.given)
+        conditions = ConditionalShape(task.shape(table), table.given)
         return cls(conditions, owner, prior, free, made.stack)
 
     def maximised(self, counts: Floats) -> Floats:
         """The tables under which expected counts and imagined records are most probable."""
-        whole = np.zeros_like(counts)
+        whole = self.prior.copy()
         np.add.at(whole, self.owner, counts)
-        whole += self.prior
-        return self._with_free(whole / self.conditions.sums(whole))
+        whole[self.free] /= self.conditions.sums(whole[self.free])
+        return self._with_free(whole)
 
     def fitting(self, stack: Floats) -> Floats:
         """A beginning that keeps to what is kept."""
@@ -209,19 +210,31 @@ def _begin(
     random: np.random.Generator,
     told: Callable[[float], None],
 ) -> Fit:
-    """A short run from what was observed, and from chance where a relation is hidden."""
-    stacks = [
-        _from_chance(task, table, random)
-        if any(slot.relation in hidden for slot in table.slots)
-        else made.stack
-        for table, made in zip(task.tables, pooled_tables(task, counted(task)), strict=True)
-    ]
-    return run(expect, Centres.of(task, expect(stacks).counts), stacks, SHORT, told)
+    """A short run from what was observed, and from chance where a relation is hidden.
+
+    There the best of several draws goes on.
+    """
+    made = [each.stack for each in pooled_tables(task, counted(task))]
+    chance = [any(slot.relation in hidden for slot in table.slots) for table in task.tables]
+    fits = []
+    for _ in range(DRAWS if hidden else 1):
+        stacks = [
+            _from_chance(task, table, random) if drawn else stack
+            for table, stack, drawn in zip(task.tables, made, chance, strict=True)
+        ]
+        fits.append(run(expect, Centres.of(task, expect(stacks).counts), stacks, FIRST, told))
+    best = _best(fits)
+    return run(expect, Centres.of(task, best.counts), best.stacks, SHORT, told)
+
+
+def _best(fits: Sequence[Fit]) -> Fit:
+    """The fit with the highest objective; of equal ones the first."""
+    return max(fits, key=lambda each: each.objectives[-1])
 
 
 def _from_chance(task: LearningTask, table: TableToLearn, random: np.random.Generator) -> Floats:
     """A table half as observed, half drawn around that, the same for all groups."""
-    conditions = Conditions(task.shape(table), table.given)
+    conditions = ConditionalShape(task.shape(table), table.given)
     share = imagined_records(task, table)[None]
     share = share / conditions.sums(share)
     drawn = random.standard_gamma(SPREAD * share) + 1e-9 * share
