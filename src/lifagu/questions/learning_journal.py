@@ -24,11 +24,14 @@ class NothingKept:
 class KeptInFolder:
     """Stages that are over, each in a file of a folder, told by what is learned and how.
 
-    Whatever was kept for other data or settings is left alone.
+    Whatever was kept for other data or settings is left alone. resume: whether to use what an
+    earlier run has kept.
     """
 
-    def __init__(self, folder: PathLike, task: LearningTask, settings: LearningSettings) -> None:
-        self._folder = Path(folder)
+    def __init__(
+        self, folder: PathLike, task: LearningTask, settings: LearningSettings, resume: bool
+    ) -> None:
+        self._folder, self._resume = Path(folder), resume
         with failing(folder, "cannot be made"):
             self._folder.mkdir(parents=True, exist_ok=True)
         self._key = _fingerprint(task, settings)
@@ -37,7 +40,7 @@ class KeptInFolder:
         """What a stage gives: computed now, or kept from a run that got further."""
         name = hashlib.sha256(f"{self._key} {stage}".encode()).hexdigest()[:32]
         file = self._folder / f"learning-{name}.npz"
-        if file.exists():
+        if self._resume and file.exists():
             with np.load(file) as kept:
                 return {each: kept[each] for each in kept.files}
         found = compute()
