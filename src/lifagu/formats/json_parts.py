@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, ModelError, did_you_mean
 from lifagu.formats.files import number_text
-from lifagu.formats.json_lines import PathError, Step, at
+from lifagu.formats.json_lines import PathError, at
+from lifagu.formats.json_ranges import labels_of
+from lifagu.formats.json_values import check_keys, kind_of, list_of, object_at
 from lifagu.graph.builder import GraphBuilder
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels
@@ -26,9 +28,30 @@ SECTIONS = (*GROUND, *RELATIONAL, "comment")
 TEMPLATE = ("source", "queries")
 VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
 SUPPORT_KEYS = ("support", "given", "prior")
+LEARN = "learn"
 FACTOR_KEYS = ("name", "args", "table", *SUPPORT_KEYS, "comment")
 
 # ---- reading
+
+
+def is_template(whole: Any) -> bool:
+    """Whether a file is a template: it names a source, or something is to be learned from data."""
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        return False
+    if "source" in whole:
+        return True
+    tables = whole.get("tables")
+    named = tables if isinstance(tables, dict) else {}
+    parts = [whole.get(section) for section in ("parfactors", "relations")]
+    parfactors, relations = (each if isinstance(each, list) else [] for each in parts)
+    asked = [each.get("table") for each in parfactors if isinstance(each, dict)]
+    ranges = [each.get("range") for each in relations if isinstance(each, dict)]
+    by_name = whole.get("ranges")
+    ranges += list(by_name.values()) if isinstance(by_name, dict) else []
+    return any(
+        (table == LEARN and LEARN not in named) or (isinstance(table, dict) and LEARN in table)
+        for table in asked
+    ) or any(isinstance(each, dict) and isinstance(each.get("bins"), int) for each in ranges)
 
 
 def load(text: str, place: str) -> Any:
@@ -76,21 +99,6 @@ def checked_model(whole: Any, place: str) -> dict[str, Any]:
         if key not in SECTIONS:
             raise PathError(place, (key,), f"there is no such section{did_you_mean(key, SECTIONS)}")
     return model
-
-
-def object_at(value: Any, place: str, *steps: Step) -> dict[str, Any]:
-    """The value, which must be an object."""
-    if not isinstance(value, dict):
-        raise PathError(place, steps, f"an object {{…}} is expected, not {kind_of(value)}")
-    return value
-
-
-def items_at(model: dict[str, Any], section: str, place: str) -> list[Any]:
-    """A section of the model that must be a list; empty if it is missing."""
-    items = model.get(section, [])
-    if not isinstance(items, list):
-        raise PathError(place, (section,), f"a list […] is expected, not {kind_of(items)}")
-    return items
 
 
 def named_parts(model: dict[str, Any], place: str) -> GraphBuilder[FactorGraph]:
@@ -154,53 +162,6 @@ def given_texts(factor: dict[str, Any]) -> list[str]:
     if not all(isinstance(each, str) for each in given):
         raise ModelError("given is a list of arguments, named by texts")
     return given
-
-
-def check_keys(item: Any, what: str, known: tuple[str, ...], required: tuple[str, ...]) -> None:
-    """The item must be an object with keys that are known, the required ones among them."""
-    if not isinstance(item, dict):
-        raise ModelError(f"{what} is an object {{…}}, not {kind_of(item)}")
-    for key in item:
-        if key not in known:
-            raise ModelError(f"{what} has no '{key}'; it has {', '.join(known)}")
-    for key in required:
-        if key not in item:
-            hint = " (null if it is unknown)" if key == "table" else ""
-            raise ModelError(f"{what} needs '{key}'{hint}")
-
-
-def list_of(value: Any, expected: str) -> list[Any]:
-    """The value, which must be a list; otherwise the error says what was expected."""
-    if not isinstance(value, list):
-        raise ModelError(f"{expected}, not {kind_of(value)}")
-    return value
-
-
-def labels_of(value: Any) -> Labels:
-    """The labels of a range."""
-    expected = "a range is a list of labels, or the name of a range"
-    return tuple(map(label_of, list_of(value, expected)))
-
-
-def label_of(value: Any) -> str:
-    """Labels that are JSON numbers or booleans are read as their text."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str | int | float):
-        return str(value)
-    raise ModelError(f"a label is a text, a number or a boolean, not {kind_of(value)}")
-
-
-def kind_of(value: Any) -> str:
-    """What a JSON value is, in words."""
-    kinds = {
-        dict: "an object",
-        list: "a list",
-        str: f"the text '{value}'",
-        bool: "a boolean",
-        type(None): "null",
-    }
-    return kinds.get(type(value), "a number")
 
 
 # ---- writing

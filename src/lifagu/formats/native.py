@@ -20,18 +20,17 @@ from lifagu.formats.json_parts import (
     checked_model,
     factor_text,
     file_text,
-    items_at,
+    is_template,
     json_text,
-    label_of,
     lines_text,
     load,
     named_parts,
     names_of_shared,
-    object_at,
     ranges_text,
     table_text,
     variable_text,
 )
+from lifagu.formats.json_values import items_at, label_of, object_at
 from lifagu.graph.evidence import Evidence, EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN
@@ -85,7 +84,7 @@ def contents(text: str, place: str) -> Contents:
 
 
 def _template(whole: Any, text: str, place: str) -> Template | None:
-    if not isinstance(whole, dict) or "source" not in whole:
+    if not is_template(whole):
         return None
     from lifagu.formats.template_json import template_of
 

@@ -8,29 +8,26 @@ from typing import Any, TypeVar
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.json_lines import PathError, at
 from lifagu.formats.json_parts import (
+    LEARN,
     SUPPORT_KEYS,
     add_factor,
     add_variable,
     argument_texts,
     block_text,
-    check_keys,
     factor_text,
     file_text,
     given_texts,
-    items_at,
     json_text,
-    kind_of,
-    labels_of,
     lines_text,
-    list_of,
     named_parts,
     names_of_shared,
-    object_at,
     ranges_text,
     support_text,
     table_text,
     variable_text,
 )
+from lifagu.formats.json_ranges import labels_of
+from lifagu.formats.json_values import check_keys, items_at, kind_of, list_of, object_at
 from lifagu.graph.evidence import EvidenceLike, by_name
 from lifagu.graph.ranges import BOOLEAN, Labels
 from lifagu.graph.table_support import TableSupport
@@ -48,7 +45,7 @@ from lifagu.relational.terms import Argument, Constraint, Membership
 
 _Item = TypeVar("_Item")
 RELATION_KEYS = ("name", "of", "range", "names", "comment")
-PARFACTOR_KEYS = ("name", "args", "where", "table", *SUPPORT_KEYS, "comment")
+PARFACTOR_KEYS = ("name", "args", "where", "table", *SUPPORT_KEYS, "learned", "comment")
 
 
 # ---- reading
@@ -166,6 +163,10 @@ def _support(
 
 def _table(name: str, table: Any, tables: Mapping[str, Any]) -> Any:
     if isinstance(table, str):
+        if table not in tables and table == LEARN:
+            raise ModelError(
+                f"parfactor '{name}' is to be learned, from evidence; open its file for that"
+            )
         if table not in tables:
             close = did_you_mean(table, tables)
             raise ModelError(

@@ -2,49 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.json_lines import PathError, Step, at, line_of, located, path_text
 from lifagu.formats.json_parts import (
-    FORMAT,
+    LEARN,
     SECTIONS,
     SUPPORT_KEYS,
     TEMPLATE,
-    check_keys,
-    items_at,
-    kind_of,
-    label_of,
-    list_of,
-    object_at,
+    argument_texts,
+    is_template,
 )
+from lifagu.formats.json_ranges import ranges_to_find
+from lifagu.formats.json_values import check_keys, items_at, kind_of, label_of, list_of, object_at
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
+from lifagu.formats.template_tables import COUNTED_KEYS, counted, grouped, to_learn
 from lifagu.graph.evidence import Observation
+from lifagu.graph.ranges import Labels
 from lifagu.graph.tables import as_floats
+from lifagu.relational.builder import domain_of
 from lifagu.relational.domains import Domain
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
 from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Template
 
-LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "key", "comment")
 ROW_KEYS = (*PARFACTOR_KEYS, "rows")
 
 
 def template_of(whole: Any, text: str, place: str) -> Template | None:
-    """What a file says as a template; None if it names no source and so is an ordinary model.
+    """What a file says as a template; None if it neither names a source nor is to be learned.
 
     whole: what stands in its text.
 
     >>> template_of({"format": "lifagu/1", "variables": []}, "…", "model.json") is None
     True
     """
-    if not (isinstance(whole, dict) and whole.get("format") == FORMAT and "source" in whole):
+    if not is_template(whole):
         return None
     with located(text, place):
         return _Reader(text, place, whole).template()
@@ -75,15 +73,17 @@ class _Reader:
         domains, constants = self._domains()
         parfactors, ordinary = self._parfactors(learned, literal)
         self._refuse_learned_factors(learned)
-        evidence, observed = self._evidence()
+        ranges, cohorts = ranges_to_find(self.whole, self.place, self.where, self.query)
+        evidence, observed = self._evidence(cohorts)
         rest = {
             key: value for key, value in self.whole.items() if key not in (*TEMPLATE, "evidence")
         }
         rest |= {"tables": literal, "parfactors": ordinary}
         return Template(
             self.place,
-            self._source(),
+            self._source() if "source" in self.whole else None,
             domains,
+            self._given_domains(constants, domains),
             {name: self._potentials(name, item) for name, item in literal.items()},
             learned,
             parfactors,
@@ -93,15 +93,33 @@ class _Reader:
                 self._asked(number, item)
                 for number, item in enumerate(items_at(self.whole, "queries", self.place))
             ),
+            ranges,
+            cohorts,
+            tuple(self._warnings(literal)),
             partial(self._model, rest, constants),
         )
 
     def _model(
-        self, rest: dict[str, Any], constants: dict[str, Any], domains: Mapping[str, Domain]
+        self,
+        rest: dict[str, Any],
+        constants: dict[str, Any],
+        domains: Mapping[str, Domain],
+        ranges: Mapping[str, Labels],
     ) -> ParfactorGraph:
-        """What there is beside queries, once the constants of queried domains are known."""
+        """What there is beside queries, once constants and the labels of ranges are known."""
+        named = {
+            name: ranges.get(path_text(("ranges", name)), item)
+            for name, item in object_at(self.whole.get("ranges", {}), self.place, "ranges").items()
+        }
+        relations = [
+            {**item, "range": found}
+            if (found := ranges.get(path_text(("relations", number, "range"))))
+            else item
+            for number, item in enumerate(items_at(self.whole, "relations", self.place))
+        ]
+        filled = {"ranges": named, "relations": relations, "domains": {**constants, **domains}}
         with located(self.text, self.place):
-            return parse_relational({**rest, "domains": {**constants, **domains}}, self.place)
+            return parse_relational({**rest, **filled}, self.place)
 
     def where(self, *steps: Step) -> str:
         """A place in the file, for errors that come later."""
@@ -145,6 +163,29 @@ class _Reader:
         }
         return queries, {name: None if name in queries else item for name, item in given.items()}
 
+    def _given_domains(
+        self, constants: Mapping[str, Any], queried: Mapping[str, Query]
+    ) -> dict[str, Domain]:
+        """The domains that the file lists."""
+        found = {}
+        for name, given in constants.items():
+            if name not in queried:
+                with at(self.place, "domains", name):
+                    found[name] = domain_of(name, given)
+        return found
+
+    def _warnings(self, literal: Mapping[str, Any]) -> list[str]:
+        """What a user should know about the file."""
+        if LEARN not in literal:
+            return []
+        parfactors = items_at(self.whole, "parfactors", self.place)
+        return [
+            f"{self.where('parfactors', number, 'table')}: '{LEARN}' is taken to be the table of "
+            f'that name; write {{"{LEARN}": true}} to have a table learned'
+            for number, item in enumerate(parfactors)
+            if item["table"] == LEARN
+        ]
+
     def _alone(self, item: Any, *steps: Step) -> Query:
         """An object that holds nothing but a query."""
         with at(self.place, *steps):
@@ -153,27 +194,8 @@ class _Reader:
 
     def _learned(self, name: str, item: Any) -> Learned:
         with at(self.place, "tables", name):
-            check_keys(item, "a learned table", LEARNED_KEYS, required=("sql", "columns"))
-            columns, given, by = (
-                _texts(item.get(key, []), key) for key in ("columns", "given", "by")
-            )
-            if not columns:
-                raise ModelError("columns names a column for each argument")
-            for column in given:
-                if column not in columns:
-                    raise ModelError(
-                        f"given has '{column}', which is not among columns: {', '.join(columns)}"
-                    )
-            if len(given) == len(columns):
-                raise ModelError(
-                    "given has all columns; a table conditional on everything says nothing"
-                )
-            support = item.get("min_support", 1)
-            if isinstance(support, bool) or not isinstance(support, int) or support < 0:
-                raise ModelError("min_support is a whole number of records, 0 or more")
-            prior = _prior(item.get("prior", 1))
-            key = _texts(item["key"], "key") if "key" in item else None
-        return Learned(self.query(item, "tables", name), columns, given, by, prior, support, key)
+            check_keys(item, "a learned table", COUNTED_KEYS, required=("sql", "columns"))
+            return counted(item, self.query(item, "tables", name))
 
     def _potentials(self, name: str, item: Any) -> tuple[float, ...]:
         with at(self.place, "tables", name):
@@ -193,7 +215,9 @@ class _Reader:
             with at(self.place, "parfactors", number):
                 check_keys(item, "a parfactor", ROW_KEYS, required=("name", "args", "table"))
                 table = item["table"]
-                if isinstance(table, str) and table not in learned and table not in literal:
+                learns = _learns(table, learned, literal)
+                named = isinstance(table, str) and not learns
+                if named and table not in learned and table not in literal:
                     close = did_you_mean(table, [*literal, *learned])
                     raise ModelError(
                         f"parfactor '{item['name']}' has the table '{table}', "
@@ -204,14 +228,17 @@ class _Reader:
             if isinstance(item.get("support"), str):
                 plain["support"] = 0  # each row has its own
                 self._refuse_column_without_rows(number, item)
-            if "rows" in item or by_name or isinstance(table, dict):
-                found[number] = self._row_parfactor(number, item, learned)
-                plain["table"] = None if by_name or isinstance(table, dict) else table
+            if isinstance(table, dict) and "groups" in table and "given" in item:
+                plain.setdefault("support", 0)  # each group has its own
+            if "rows" in item or by_name or learns or isinstance(table, dict):
+                found[number] = self._row_parfactor(number, item, learned, learns)
+                other = by_name or learns or isinstance(table, dict)
+                plain["table"] = None if other else table
             ordinary.append(plain)
         return found, ordinary
 
     def _row_parfactor(
-        self, number: int, item: dict[str, Any], learned: Mapping[str, Learned]
+        self, number: int, item: dict[str, Any], learned: Mapping[str, Learned], learns: bool
     ) -> RowParfactor:
         steps, table = ("parfactors", number), item["table"]
         rows = self._alone(item["rows"], *steps, "rows") if "rows" in item else None
@@ -227,23 +254,43 @@ class _Reader:
                     "counting formulas stand only in parfactors with a literal table "
                     "and without rows"
                 )
-        column = None
-        if isinstance(table, dict):
+        here = self.where(*steps)
+        if learns:
             with at(self.place, *steps, "table"):
-                check_keys(table, "a table by row", ("column", "comment"), required=("column",))
-                column = table["column"]
-                if not isinstance(column, str) or not column:
-                    raise ModelError("column names the column of rows that holds each table")
-                if rows is None:
-                    raise ModelError(
-                        "a column holds the tables of rows, but the parfactor has no rows"
-                    )
+                found = to_learn(table, [str(each) for each in argument_texts(item)])
+                self._check_rows_by(rows, found.by, "learned")
+            self._refuse_support(number, item, f"parfactor '{item['name']}' is learned")
+            return RowParfactor(here, rows, learn=found)
+        if isinstance(table, dict) and "groups" in table:
+            listed = grouped(table, self.place, self.where(*steps, "table"), *steps, "table")
+            with at(self.place, *steps, "table"):
+                self._check_rows_by(rows, listed.by, "given")
+            return RowParfactor(here, rows, grouped=listed)
+        column = self._column(number, table, rows) if isinstance(table, dict) else None
         name = table if isinstance(table, str) and table in learned else None
         if name is not None:
             self._check_learned(number, item, learned[name], name)
         support = item.get("support")
         own = support if isinstance(support, str) else None
-        return RowParfactor(self.where(*steps), rows, column, name, own)
+        return RowParfactor(here, rows, column, name, own)
+
+    def _column(self, number: int, table: dict[str, Any], rows: Query | None) -> str:
+        """The column of rows that holds each one's table."""
+        with at(self.place, "parfactors", number, "table"):
+            check_keys(table, "a table by row", ("column", "comment"), required=("column",))
+            column = table["column"]
+            if not isinstance(column, str) or not column:
+                raise ModelError("column names the column of rows that holds each table")
+            if rows is None:
+                raise ModelError("a column holds the tables of rows, but the parfactor has no rows")
+            return column
+
+    @staticmethod
+    def _check_rows_by(rows: Query | None, by: Sequence[str], what: str) -> None:
+        if by and rows is None:
+            raise ModelError(
+                f"the table is {what} by {', '.join(by)}; give the parfactor rows with such columns"
+            )
 
     def _check_learned(
         self, number: int, item: dict[str, Any], learned: Learned, name: str
@@ -255,12 +302,14 @@ class _Reader:
                     f"'{name}' is learned by {', '.join(learned.by)}; "
                     "give the parfactor rows with such columns"
                 )
+        self._refuse_support(number, item, f"'{name}' is counted")
+
+    def _refuse_support(self, number: int, item: dict[str, Any], why: str) -> None:
         for key in SUPPORT_KEYS:
             if key in item:
                 with at(self.place, "parfactors", number, key):
-                    raise ModelError(
-                        f"'{name}' is counted, and brings its own support; leave out {key}"
-                    )
+                    inside = "; given belongs into the table" if key == "given" else ""
+                    raise ModelError(f"{why}, and brings its own support; leave out {key}{inside}")
 
     def _refuse_column_without_rows(self, number: int, item: dict[str, Any]) -> None:
         if "rows" not in item:
@@ -277,12 +326,15 @@ class _Reader:
                 why = "learned tables are for parfactors; make it one"
                 raise PathError(self.place, ("factors", number, "table"), why)
 
-    def _evidence(self) -> tuple[dict[str, Query], dict[str, Observation]]:
+    def _evidence(self, cohorts: frozenset[str]) -> tuple[dict[str, Query], dict[str, Observation]]:
         """Queries by relation, and what is observed by name."""
         queries: dict[str, Query] = {}
         observed: dict[str, Observation] = {}
         relations = self._relations()
         for name, item in object_at(self.whole.get("evidence", {}), self.place, "evidence").items():
+            if name in cohorts:
+                why = "cohorts are hidden, and found by learning; leave out their evidence"
+                raise PathError(self.place, ("evidence", name), why)
             if isinstance(item, dict) and "sql" in item:
                 queries[name] = self._alone(item, "evidence", name)
                 if name not in relations:
@@ -317,21 +369,8 @@ class _Reader:
         return Asked(item["relation"], self.query(item, *steps), self.where(*steps))
 
 
-def _texts(value: Any, key: str) -> tuple[str, ...]:
-    names = list_of(value, f"{key} is a list of columns")
-    if not all(isinstance(name, str) and name for name in names):
-        raise ModelError(f"{key} is a list of columns, named by texts")
-    if len({name.lower() for name in names}) < len(names):
-        raise ModelError(f"{key} names a column twice")
-    return tuple(names)
-
-
-def _prior(value: Any) -> tuple[float, ...]:
-    """Pseudo counts: one number for all states, or one for each."""
-    numbers = as_floats(value if isinstance(value, list) else [value])
-    if numbers is None or not len(numbers) or not (np.isfinite(numbers) & (numbers >= 0)).all():
-        raise ModelError(
-            "prior is a number of imagined records, 0 or more, for each state, "
-            "or a list of such numbers"
-        )
-    return tuple(numbers.tolist())
+def _learns(table: Any, learned: Mapping[str, Any], literal: Mapping[str, Any]) -> bool:
+    """Whether a table is to be learned from evidence; a name among tables means that one."""
+    if isinstance(table, dict):
+        return LEARN in table
+    return isinstance(table, str) and table == LEARN and table not in {**learned, **literal}

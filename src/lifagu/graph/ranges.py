@@ -16,6 +16,7 @@ from lifagu.basics.arrays import Ints, frozen
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import items
 from lifagu.errors import ModelError, did_you_mean, listed
+from lifagu.graph.bins import BinLabels
 
 Labels = tuple[str, ...]
 BOOLEAN: Labels = ("false", "true")
@@ -23,7 +24,8 @@ BOOLEAN: Labels = ("false", "true")
 
 def check_labels(labels: Iterable[str], owner: str) -> Labels:
     """Labels as a tuple; no label, an empty one or one given twice is an error naming the owner."""
-    labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
+    if not isinstance(labels, BinLabels):  # those know more than a tuple does
+        labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
     if not labels:
         raise ModelError(f"{owner} has an empty range; give it at least one label")
     met: set[str] = set()
@@ -98,7 +100,18 @@ class Ranges(Frozen):
 
 
 def value_of(label: str, labels: Sequence[str], variable: str) -> int:
-    """Return the position of a label; a missing one is an error that lists what there is."""
+    """Return the position of a label; a missing one is an error that lists what there is.
+
+    Where labels are bins of numbers, a number, or a text that is one, falls into its bin.
+    """
+    if isinstance(labels, BinLabels) and label not in labels:
+        place = labels.place(label)
+        if place is None:
+            raise ModelError(
+                f"variable '{variable}' has no value '{label}'; "
+                f"give a number, or one of {listed(labels)}"
+            )
+        return place
     if not isinstance(label, str) or label not in labels:
         raise ModelError(
             f"variable '{variable}' has no value '{label}'; its range is {listed(labels)}"

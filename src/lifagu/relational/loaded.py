@@ -13,6 +13,7 @@ from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
 
 if TYPE_CHECKING:
+    from lifagu.relational.learning_task import LearnedModel, LearningTask
     from lifagu.relational.parfactor_graph import ParfactorGraph
     from lifagu.relational.source import Source
     from lifagu.relational.template import Template
@@ -36,6 +37,14 @@ class Loaded:
         What was read from it, so that it can be read again as if some cells were not there.
     untold : mapping
         Relations whose cells a counted table shows without saying whose they are, and that table.
+    task : LearningTask, optional
+        What there is to learn, where a template asks for it.
+    learned_at : tuple of int
+        The number of the first ground factor of each table to learn; its others follow.
+    learned : LearnedModel, optional
+        What was learned; until then these factors have no table.
+    warnings : tuple of str
+        What a user should know about the file, a line each.
     """
 
     model: FactorGraph | ParfactorGraph
@@ -44,6 +53,10 @@ class Loaded:
     source: Source | None = None
     template: Template | None = None
     untold: Mapping[str, str] = field(default_factory=dict)
+    task: LearningTask | None = None
+    learned_at: tuple[int, ...] = ()
+    learned: LearnedModel | None = None
+    warnings: tuple[str, ...] = ()
 
     def query_numbers(self) -> Ints:
         """The numbers of the variables asked about, in a factor graph.

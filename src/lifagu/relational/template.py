@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from lifagu.basics.arrays import Ints
 from lifagu.graph.evidence import Observation
+from lifagu.graph.ranges import Labels
 from lifagu.relational.domains import Domain
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
@@ -31,7 +33,8 @@ class Learned:
     table for each combination of values of these; prior: what is added to each count, one number or
     one per state; min_support: how many complete records a table needs to be known. key: columns
     that say whose record it is, called as logical variables of the parfactor; none at all if the
-    records are of nobody in the model, None if the template does not say.
+    records are of nobody in the model, None if the template does not say. pool: whether tables of
+    groups are drawn to the one they have in common, level by level.
     """
 
     query: Query
@@ -41,6 +44,56 @@ class Learned:
     prior: tuple[float, ...] = (1.0,)
     min_support: int = 1
     key: tuple[str, ...] | None = None
+    pool: bool = False
+
+
+@dataclass(frozen=True)
+class ToLearn:
+    """A table to be learned from evidence.
+
+    by: columns of rows, from coarse to fine, whose groups have tables of their own; given: the
+    arguments it is conditional on, by place.
+    """
+
+    by: tuple[str, ...] = ()
+    given: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableOfGroup:
+    """A literal table of one group; key: values of the first of the columns that tell groups."""
+
+    key: tuple[str, ...]
+    table: tuple[float, ...]
+    support: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class GroupedTables:
+    """Literal tables by group: a row has that of the finest of its groups that is listed.
+
+    by: columns of rows, from coarse to fine; common: of rows in no listed group, None if unknown;
+    file: where the groups are listed instead, a Parquet file; place: where this stands.
+    """
+
+    place: str
+    by: tuple[str, ...]
+    common: TableOfGroup | None
+    groups: tuple[TableOfGroup, ...] = ()
+    file: Path | None = None
+
+
+@dataclass(frozen=True)
+class RangeToFind:
+    """A range that the data decides on: bins of about equally many numbers, or labels by a query.
+
+    relations: those that have it, whose evidence the bins come from, and the domains of each.
+    """
+
+    place: str
+    relations: Mapping[str, tuple[str, ...]]
+    bins: int = 0
+    query: Query | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +103,8 @@ class RowParfactor:
     rows: the query for the substitutions, None if there is one ground factor for every
     substitution; column: the column that holds each row's table; learned: the name of a learned
     table; neither if all rows have the parfactor's own; support: the column that says how many
-    records stand behind each row's table.
+    records stand behind each row's table; learn: how its table is learned from evidence; grouped:
+    literal tables by group.
     """
 
     place: str
@@ -58,6 +112,13 @@ class RowParfactor:
     column: str | None = None
     learned: str | None = None
     support: str | None = None
+    learn: ToLearn | None = None
+    grouped: GroupedTables | None = None
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The columns of rows that tell groups, of tables that are not counted."""
+        return self.learn.by if self.learn else self.grouped.by if self.grouped else ()
 
 
 @dataclass(frozen=True)
@@ -71,20 +132,31 @@ class Asked:
 
 @dataclass(frozen=True)
 class Template:
-    """All of a template; `model` gives what needs no database, once the constants are known.
+    """All of a template; `model` gives what needs no database, once constants and ranges are known.
 
-    place: the file; domains: those that are queried; parfactors: by number, those that need the
-    database; tables: the literal ones, flat, for rows that name them; evidence: queries by
-    relation; observed: by name.
+    place: the file; source: None where it reads no database; domains: those that are queried;
+    given_domains: the others; parfactors: by number, those that need the database or are learned;
+    tables: the literal ones, flat, for rows that name them; evidence: queries by relation;
+    observed: by name; ranges: those to be found, by where they stand; cohorts: relations that
+    nobody observes; warnings: what a user should know about the file, a line each.
     """
 
     place: str
-    source: Source
+    source: Source | None
     domains: Mapping[str, Query]
+    given_domains: Mapping[str, Domain]
     tables: Mapping[str, tuple[float, ...]]
     learned: Mapping[str, Learned]
     parfactors: Mapping[int, RowParfactor]
     evidence: Mapping[str, Query]
     observed: Mapping[str, Observation]
     queries: tuple[Asked, ...]
-    model: Callable[[Mapping[str, Domain]], ParfactorGraph]
+    ranges: Mapping[str, RangeToFind]
+    cohorts: frozenset[str]
+    warnings: tuple[str, ...]
+    model: Callable[[Mapping[str, Domain], Mapping[str, Labels]], ParfactorGraph]
+
+    @property
+    def learns(self) -> bool:
+        """Whether tables are to be learned from evidence."""
+        return any(each.learn for each in self.parfactors.values())

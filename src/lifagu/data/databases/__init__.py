@@ -17,6 +17,7 @@ from lifagu.data.databases.duckdb_files import (
     is_parquet,
     replace_in_duckdb,
 )
+from lifagu.data.databases.queries import query_error
 from lifagu.data.databases.writing_by_sqlalchemy import check_served, replace_in_served
 from lifagu.data.snapshots import pin
 from lifagu.errors import FormatError, Remedy
@@ -40,9 +41,27 @@ class Database(Protocol):
         """Let go of the database."""
 
 
+class NoDatabase:
+    """What a template has that names no source: every query is an error."""
+
+    def columns(self, query: Query) -> list[str]:
+        """Refuse."""
+        raise query_error(query, 'there is no database to ask; name one as "source"')
+
+    def batches(self, query: Query) -> Iterator[list[CellColumn]]:
+        """Refuse."""
+        raise query_error(query, 'there is no database to ask; name one as "source"')
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
 @contextmanager
-def opened(source: Source) -> Iterator[Database]:
+def opened(source: Source | None) -> Iterator[Database]:
     """The database that a source names, to read from."""
+    if source is None:
+        yield NoDatabase()
+        return
     address = address_of(source)
     served = address.kind in ("postgresql", "sqlite")
     # read when they are asked for

@@ -9,8 +9,10 @@ from lifagu.data.templates.constants import queried_domain
 from lifagu.data.templates.evidence_from_queries import Observer
 from lifagu.data.templates.factors_from_queries import RowReader
 from lifagu.data.templates.left_out_records import untold_relations
+from lifagu.data.templates.numbers_as_evidence import RangeFinder
 from lifagu.errors import FormatError, ModelError
 from lifagu.relational.grounding import ground_rows
+from lifagu.relational.learned_graphs import LearnedFactors, to_be_learned
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import collecting_later
 from lifagu.relational.source import Source
@@ -46,15 +48,31 @@ def _loaded(
         name: queried_domain(name, query, database, progress)
         for name, query in template.domains.items()
     }
-    model = template.model(domains)
+    every = {**template.given_domains, **domains}
+    finder = RangeFinder(template, database, progress, every, hidden)
+    model = template.model(domains, finder.found())
     reader = RowReader(template, model, database, progress, hidden)
-    listed = {number: reader.rows_of(number, each) for number, each in template.parfactors.items()}
+    read = {number: reader.rows_of(number, each) for number, each in template.parfactors.items()}
     progress("the graph")
-    graph = ground_rows(model, listed)
-    observer = Observer(reader, graph)
+    graph = ground_rows(model, {number: each.listed for number, each in read.items()})
+    observer = Observer(reader, graph, finder.numbers)
     evidence = graph.observations(observer.evidence())
-    untold = untold_relations(template, model)
-    return Loaded(graph, evidence, observer.asked(), template=template, untold=untold)
+    loaded = Loaded(
+        graph,
+        evidence,
+        observer.asked(),
+        template=template,
+        untold=untold_relations(template, model),
+        warnings=template.warnings,
+    )
+    if not template.learns:
+        return loaded
+    wanted = [
+        LearnedFactors(number, each.place, each.learn.given, read[number].levels)
+        for number, each in template.parfactors.items()
+        if each.learn
+    ]
+    return to_be_learned(loaded, model, wanted, hidden)
 
 
 def _nothing(_: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -64,6 +65,16 @@ def _texts(name: str, query: Query, cells: Cells) -> Domain:
         numbers = np.array(list(map(int, texts)), dtype=np.int64)
         return _whole(name, query, Cells(numbers, cells.missing))
     return Domain(name, len(texts), tuple(sorted(texts)))
+
+
+def in_order(texts: Iterable[str]) -> list[str]:
+    """Distinct texts as constants are ordered: by number if all are whole numbers, else by text.
+
+    >>> in_order(["10", "9"]), in_order(["10", "9", "b"])
+    (['9', '10'], ['10', '9', 'b'])
+    """
+    given = list(texts)
+    return sorted(given, key=int) if all(map(_is_whole, given)) else sorted(given)
 
 
 def _is_whole(text: str) -> bool:

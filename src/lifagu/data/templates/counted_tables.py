@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
+from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database
-from lifagu.data.databases.cells import Cells, codes_of, distinct_texts
+from lifagu.data.databases.cells import Cells, codes_of
 from lifagu.data.databases.queries import plain, query_error
 from lifagu.data.duck import quoted
-from lifagu.data.templates.batches import Batch, batches, label_numbers, places_of
+from lifagu.data.templates.batches import batches, label_numbers, places_of
+from lifagu.data.templates.groups import GroupCodes, GroupKey, prefixes
 from lifagu.data.templates.left_out_records import LeftOut
+from lifagu.graph.pooled_counts import pooled
 from lifagu.graph.ranges import Labels
 from lifagu.graph.table_support import TableSupport
 from lifagu.relational.template import Learned, Query
-
-GroupKey = tuple[str, ...]
 
 
 class CountedTable(NamedTuple):
@@ -30,18 +30,53 @@ class CountedTable(NamedTuple):
     support: TableSupport
 
 
-def learned_tables(
+class CountedTables:
+    """The tables of all groups; labels: of each column, in order."""
+
+    def __init__(
+        self,
+        learned: Learned,
+        labels: Sequence[Labels],
+        database: Database,
+        progress: Announce,
+        left_out: LeftOut,
+    ) -> None:
+        met, counts = _counts(learned, labels, database, progress, left_out)
+        self._pool, self._unmet = learned.pool, table_of(learned, np.zeros(counts.shape[1:]))
+        self._found: dict[tuple[str, ...], CountedTable | None]
+        if learned.pool:
+            self._found = dict(pooled_tables(learned, met, counts)) if counts.any() else {}
+        else:
+            tables = (table_of(learned, each) for each in counts)
+            self._found = dict(zip(map(_whole, met), tables, strict=True))
+
+    def of(self, key: GroupKey) -> CountedTable | None:
+        """A group's table, None if it has too few records or is told by a NULL.
+
+        Pooled tables are those of the finest group that the database knows.
+        """
+        if self._pool:
+            listed = (self._found.get(each) for each in prefixes(key))
+            return next((each for each in listed if each is not None), None)
+        return None if None in key else self._found.get(_whole(key), self._unmet)
+
+
+def _whole(key: GroupKey) -> tuple[str, ...]:
+    return tuple(each for each in key if each is not None)
+
+
+def _counts(
     learned: Learned,
     labels: Sequence[Labels],
     database: Database,
     progress: Announce,
     left_out: LeftOut,
-) -> dict[GroupKey, CountedTable | None]:
-    """For each group that occurs its table, None if it has too few records; labels: of each column.
+) -> tuple[list[GroupKey], Floats]:
+    """The groups that occur, and how many of their records are in each state (groups × shape).
 
-    Records with a NULL among the columns or the group are not counted, nor those to be left out.
-    The database counts, so that as many rows come in as there are groups times states, times keys
-    where records are left out.
+    Records with a NULL among the columns are not counted, nor those to be left out; those with a
+    NULL in their group only where tables are pooled. The database counts, so that as many rows come
+    in as there are groups times states, times keys where records are left out.
     """
     shape = tuple(len(each) for each in labels)
     by = range(len(labels), len(labels) + len(learned.by))
@@ -55,12 +90,11 @@ def learned_tables(
         parts.append(np.column_stack((np.ravel_multi_index(tuple(states), shape), many)))
         groups.add(batch, by)
     if not parts:
-        return {}
+        return [], np.zeros((0, *shape))
     (state, many), (met, of_row) = np.vstack(parts).T, groups.finish()
     counts = np.zeros((len(met), *shape))
     np.add.at(counts.reshape(len(met), -1), (of_row, state), many)
-    tables = (table_of(learned, each) for each in counts)
-    return {group: table for group, table in zip(met, tables, strict=True) if group is not None}
+    return met, counts
 
 
 def _counting(learned: Learned, database: Database, by_key: bool) -> Query:
@@ -70,7 +104,8 @@ def _counting(learned: Learned, database: Database, by_key: bool) -> Query:
     wanted = [*counted, *(learned.key or ())]
     places = places_of(learned.query, names, wanted, "the learned table")
     spelt = [quoted(names[place]) for place in places][: None if by_key else len(counted)]
-    there = " AND ".join(f"{each} IS NOT NULL" for each in dict.fromkeys(spelt[: len(counted)]))
+    needed = len(learned.columns if learned.pool else counted)
+    there = " AND ".join(f"{each} IS NOT NULL" for each in dict.fromkeys(spelt[:needed]))
     listed = ", ".join(f"{each} AS c{place}" for place, each in enumerate(spelt))
     grouped = ", ".join(dict.fromkeys(spelt))
     sql = f"""
@@ -110,9 +145,7 @@ def table_of(learned: Learned, counts: Floats) -> CountedTable | None:
     weights = counts + np.array(learned.prior).reshape(
         counts.shape if len(learned.prior) > 1 else ()
     )
-    places = range(len(learned.columns))
-    given = tuple(place for place in places if learned.columns[place] in learned.given)
-    summed = tuple(place for place in places if place not in given)
+    given, summed = _axes(learned)
     totals = weights.sum(axis=summed, keepdims=True)
     if not (totals > 0).all():
         return None
@@ -121,29 +154,42 @@ def table_of(learned: Learned, counts: Floats) -> CountedTable | None:
     return CountedTable(weights / totals, TableSupport(tuple(records), given, prior))
 
 
-class GroupCodes:
-    """The groups of rows, as numbers by first occurrence; a row with a NULL belongs to none."""
+def _axes(learned: Learned) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The places of the columns that are given, and of the others."""
+    places = range(len(learned.columns))
+    given = tuple(place for place in places if learned.columns[place] in learned.given)
+    return given, tuple(place for place in places if place not in given)
 
-    def __init__(self, width: int) -> None:
-        self._codes: list[dict[str, int]] = [{} for _ in range(width)]
-        self._parts: list[Ints] = []
 
-    def add(self, batch: Batch, places: Sequence[int]) -> None:
-        """Take note of the groups of some rows."""
-        matrix = np.full((len(batch), len(places)), -1, dtype=np.int64)
-        for column, (place, codes) in enumerate(zip(places, self._codes, strict=True)):
-            texts, which = distinct_texts(batch.cells(place))
-            known = [codes.setdefault(text, len(codes)) for text in texts]
-            matrix[:, column] = np.array([*known, -1], dtype=np.int64)[which]
-        self._parts.append(matrix)
+def pooled_tables(
+    learned: Learned, met: Sequence[GroupKey], counts: Floats
+) -> dict[tuple[str, ...], CountedTable]:
+    """The tables of groups, those of groups that hold others, and the common one, by key.
 
-    def finish(self) -> tuple[list[GroupKey | None], Ints]:
-        """The distinct groups (None for that of NULL), and the number of each row's."""
-        matrix = np.vstack(self._parts)
-        number = group_rows(matrix + 1)
-        words = [list(codes) for codes in self._codes]
-        groups: list[GroupKey | None] = []
-        for row in matrix[first_places(number)].tolist():
-            named = zip(words, row, strict=True)
-            groups.append(None if -1 in row else tuple(word[code] for word, code in named))
-        return groups, number
+    counts[groups × shape]. The prior of a group's table is what it was drawn to, so that its counts
+    can be had again.
+    """
+    shape, (given, summed) = counts.shape[1:], _axes(learned)
+    every = {each for key in met for each in prefixes(key)}
+    keys = sorted(every, key=lambda each: (len(each), each))
+    row_of = {key: row for row, key in enumerate(keys)}
+    above = np.array([row_of[key[:-1]] if key else -1 for key in keys], dtype=np.int64)
+    mine = np.zeros((len(keys), int(np.prod(shape))))
+    np.add.at(mine, [row_of[prefixes(key)[0]] for key in met], counts.reshape(len(met), -1))
+    prior = np.array(learned.prior) if len(learned.prior) > 1 else learned.prior[0]
+    found = pooled(mine, shape, given, above, prior)
+    for row in range(len(keys) - 1, 0, -1):  # those below count as well
+        mine[above[row]] += mine[row]
+    first = learned.prior if any(learned.prior) else ()
+    tables: dict[tuple[str, ...], CountedTable] = {}
+    for row, key in enumerate(keys):
+        scale = found.scales[len(key) - 1] if key else 0.0
+        if not np.isfinite(scale):
+            tables[key] = tables[key[:-1]]
+            continue
+        drawn = tuple((scale * found.stack[above[row]]).tolist()) if key else first
+        records = mine[row].reshape(shape).sum(axis=summed).reshape(-1).tolist()
+        tables[key] = CountedTable(
+            found.stack[row].reshape(shape), TableSupport(tuple(records), given, drawn)
+        )
+    return tables

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from lifagu.basics.arrays import Ints, distinct, frozen
@@ -10,7 +12,9 @@ from lifagu.data.databases.cells import codes_of
 from lifagu.data.databases.queries import query_error
 from lifagu.data.templates.batches import Batch, batches, check_width, first_repeated, label_numbers
 from lifagu.data.templates.factors_from_queries import RowReader
+from lifagu.data.templates.numbers_as_evidence import NumericRows, binned, numeric_rows
 from lifagu.errors import FormatError, ModelError
+from lifagu.graph.bins import BinLabels
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.grounding import expand_evidence, ground_names
@@ -20,8 +24,11 @@ from lifagu.relational.template import Asked, Query
 class Observer:
     """Looks up ground variables of a loaded graph."""
 
-    def __init__(self, reader: RowReader, graph: FactorGraph) -> None:
-        self._reader, self._graph = reader, graph
+    def __init__(
+        self, reader: RowReader, graph: FactorGraph, numbers: Mapping[str, NumericRows]
+    ) -> None:
+        """Numbers: evidence that was read before, by relation."""
+        self._reader, self._graph, self._numbers = reader, graph, numbers
         self._words = reader.model.vocabulary
         self._names = ground_names(graph)
 
@@ -41,19 +48,8 @@ class Observer:
 
     def _queried(self, relation: int, query: Query) -> Evidence:
         """The rows (constants…, value) of a relation, without NULL and what no factor has."""
-        of = self._words.relations[relation]
-        check_width(query, self._reader.database.columns(query), [*of.of, "the value"])
-        rows, values = [self._no_rows(relation)], [np.zeros(0, dtype=np.int64)]
-        for batch in batches(self._reader.database, query, self._reader.progress):
-            place = len(batch.names) - 1
-            cells = batch.cells(place)
-            found = codes_of(cells, label_numbers(of.range))
-            wrong = (found < 0) & ~cells.missing
-            batch.refuse(wrong, lambda row, cells=cells: self._no_label(relation, cells.text(row)))  # type: ignore[misc]
-            rows.append(self._constants(relation, batch))
-            values.append(found)
-        value = np.concatenate(values)
-        variable = np.where(value < 0, -1, self._variables(relation, np.vstack(rows)))
+        rows, value = self._rows_and_values(relation, query)
+        variable = np.where(value < 0, -1, self._variables(relation, rows))
         self._refuse_repeated(query, variable)
         there = np.flatnonzero(variable >= 0)
         there = there[np.argsort(variable[there], kind="stable")]
@@ -61,6 +57,27 @@ class Observer:
             return Evidence()
         canonical = self._graph.declared_order(int(variable[there[0]]))
         return Evidence(frozen(variable[there]), frozen(canonical[value[there]]))
+
+    def _rows_and_values(self, relation: int, query: Query) -> tuple[Ints, Ints]:
+        """Constants, and the number of the label as declared, -1 for NULL."""
+        of, reader = self._words.relations[relation], self._reader
+        if isinstance(of.range, BinLabels):
+            numbers = self._numbers.get(of.name)
+            if numbers is None:
+                domains = [reader.constants(each) for each in self._words.domains_of[relation]]
+                numbers = numeric_rows(query, of.name, domains, reader.database, reader.progress)
+            return numbers.rows, binned(numbers, of.range)
+        check_width(query, reader.database.columns(query), [*of.of, "the value"])
+        rows, values = [self._no_rows(relation)], [np.zeros(0, dtype=np.int64)]
+        for batch in batches(reader.database, query, reader.progress):
+            place = len(batch.names) - 1
+            cells = batch.cells(place)
+            found = codes_of(cells, label_numbers(of.range))
+            wrong = (found < 0) & ~cells.missing
+            batch.refuse(wrong, lambda row, cells=cells: self._no_label(relation, cells.text(row)))  # type: ignore[misc]
+            rows.append(self._constants(relation, batch))
+            values.append(found)
+        return np.vstack(rows), np.concatenate(values)
 
     def _no_label(self, relation: int, text: str) -> str:
         of = self._words.relations[relation]

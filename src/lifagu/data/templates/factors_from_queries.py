@@ -14,7 +14,9 @@ from lifagu.data.databases import Database
 from lifagu.data.databases.queries import query_error
 from lifagu.data.templates.batches import batches, first_repeated, places_of
 from lifagu.data.templates.constants import Constants
-from lifagu.data.templates.counted_tables import GroupCodes, GroupKey, learned_tables, table_of
+from lifagu.data.templates.counted_tables import CountedTables
+from lifagu.data.templates.grouped_tables import literal_tables
+from lifagu.data.templates.groups import GroupCodes, GroupKey
 from lifagu.data.templates.left_out_records import LeftOut
 from lifagu.data.templates.row_supports import RowSupports
 from lifagu.data.templates.row_tables import DistinctTables
@@ -24,6 +26,7 @@ from lifagu.graph.supports import Supports
 from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.ground_tables import lexicographic_codes
 from lifagu.relational.grounding import TabledRows
+from lifagu.relational.learning_task import GroupLevel
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.substitutions import substitutions
 from lifagu.relational.template import HiddenCells, Learned, Query, RowParfactor, Template
@@ -38,6 +41,16 @@ class RowTables(NamedTuple):
     def taken(self, places: Ints) -> RowTables:
         """The same for others, each of which has what stands at some place."""
         return RowTables(self.table_of[places], self.support and self.support.taken(places))
+
+
+class ReadRows(NamedTuple):
+    """The ground factors of a parfactor, and groups of them where their table is learned by group.
+
+    The rows of levels are in the order of the ground factors.
+    """
+
+    listed: TabledRows
+    levels: tuple[GroupLevel, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +69,7 @@ class RowReader:
         domain = self.model.vocabulary.domains[number]
         return self._constants.setdefault(domain.name, Constants(domain))
 
-    def rows_of(self, number: int, parfactor: RowParfactor) -> TabledRows:
+    def rows_of(self, number: int, parfactor: RowParfactor) -> ReadRows:
         """The ground factors of a parfactor."""
         bound = self.model.bound[number]
         tables = DistinctTables(int(np.prod(bound.shape)), self.template.tables)
@@ -65,12 +78,14 @@ class RowReader:
             rows = substitutions(bound)
             shared = self._table_of_all(number, parfactor, learned, tables)
             alike = shared.taken(np.zeros(len(rows), dtype=np.int64))
-            return TabledRows(rows, tables.tables, *alike)
-        rows, found = self._fetched(number, parfactor.rows, parfactor, learned, tables)
+            return ReadRows(TabledRows(rows, tables.tables, *alike))
+        groups = GroupCodes(len(learned.by if learned else parfactor.by))
+        rows, found = self._fetched(number, parfactor.rows, parfactor, learned, tables, groups)
         codes = lexicographic_codes(rows)
         self._refuse_repeated(bound, parfactor.rows, rows, codes)
         order = np.argsort(codes, kind="stable")
-        return TabledRows(rows[order], tables.tables, *found.taken(order))
+        levels = groups.levels(parfactor.learn.by, order) if parfactor.learn else ()
+        return ReadRows(TabledRows(rows[order], tables.tables, *found.taken(order)), levels)
 
     def _table_of_all(
         self, number: int, parfactor: RowParfactor, learned: Learned | None, tables: DistinctTables
@@ -89,19 +104,20 @@ class RowReader:
         parfactor: RowParfactor,
         learned: Learned | None,
         tables: DistinctTables,
+        groups: GroupCodes,
     ) -> tuple[Ints, RowTables]:
-        """Substitutions and their tables, in the order of the query's rows."""
+        """Substitutions and their tables, in the order of the query's rows, as are the groups."""
         bound, said = self.model.bound[number], self.model.parfactors[number].support
         names = self.database.columns(query)
         what = f"parfactor '{bound.name}'"
         logical = places_of(query, names, bound.logicals, what)
         own = places_of(query, names, [parfactor.column] if parfactor.column else [], what)
         behind = places_of(query, names, [parfactor.support] if parfactor.support else [], what)
-        grouped = learned.by if learned else ()
-        by = places_of(query, names, grouped, f"the table '{parfactor.learned}'")
+        named = f"the table '{parfactor.learned}'" if learned else what
+        by = places_of(query, names, learned.by if learned else parfactor.by, named)
         number_of = self.model.vocabulary.domain_names.number
         domains = [number_of(domain.name) for domain in bound.domains]
-        groups, supports = GroupCodes(len(by)), RowSupports()
+        supports = RowSupports()
         parts, chosen = list[Ints](), list[Ints]()
         for batch in batches(self.database, query, self.progress):
             columns = [
@@ -119,10 +135,9 @@ class RowReader:
                 query, f"the query gives no row; {what} needs one at least, or leave it out"
             )
         rows = np.vstack(parts)
-        if learned is not None and by:
+        if by and not parfactor.learn:
             met, of_row = groups.finish()
-            by_group = self._tables_of_groups(bound, parfactor, learned, met, tables)
-            return rows, by_group.taken(of_row)
+            return rows, self._tables_by(number, parfactor, learned, met, tables).taken(of_row)
         alike = np.zeros(len(rows), dtype=np.int64)
         found = self._table_of_all(number, parfactor, learned, tables).taken(alike)
         if own:
@@ -131,12 +146,29 @@ class RowReader:
             found = found._replace(support=supports.finish(said))
         return rows, found
 
+    def _tables_by(
+        self,
+        number: int,
+        parfactor: RowParfactor,
+        learned: Learned | None,
+        groups: Sequence[GroupKey],
+        tables: DistinctTables,
+    ) -> RowTables:
+        """Each group's table, counted or as listed."""
+        if learned is not None:
+            return self._tables_of_groups(
+                self.model.bound[number], parfactor, learned, groups, tables
+            )
+        assert parfactor.grouped is not None
+        said = self.model.parfactors[number].support
+        return RowTables(*literal_tables(parfactor.grouped, groups, tables, said))
+
     def _tables_of_groups(
         self,
         bound: BoundParfactor,
         parfactor: RowParfactor,
         learned: Learned,
-        groups: Sequence[GroupKey | None],
+        groups: Sequence[GroupKey],
         tables: DistinctTables,
     ) -> RowTables:
         """Each group's table."""
@@ -154,9 +186,8 @@ class RowReader:
                 "give as many, or a single one"
             )
         left_out = self._left_out(bound, parfactor, learned)
-        found = learned_tables(learned, labels, self.database, self.progress, left_out)
-        unmet = table_of(learned, np.zeros([len(each) for each in labels]))
-        counted = [None if group is None else found.get(group, unmet) for group in groups]
+        found = CountedTables(learned, labels, self.database, self.progress, left_out)
+        counted = list(map(found.of, groups))
         numbers = [
             -1 if each is None else tables.number(each.table.reshape(-1)) for each in counted
         ]

@@ -1,0 +1,262 @@
+"""A ground graph some of whose tables are to be learned: what there is to learn, and it put in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members, offsets_of
+from lifagu.errors import FormatError, ModelError, TooLargeError, listed
+from lifagu.graph.evidence import Evidence
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.supports import Supports, exact, joined
+from lifagu.graph.tables import GivenTables
+from lifagu.relational.ground_names import GroundNames
+from lifagu.relational.ground_parts import declared_tables
+from lifagu.relational.grounding import ground_names
+from lifagu.relational.learning_task import (
+    FixedTables,
+    GroupLevel,
+    KnownCells,
+    LearnedModel,
+    LearnedTable,
+    LearningTask,
+    Slot,
+    TableToLearn,
+)
+from lifagu.relational.loaded import Loaded
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.template import HiddenCells
+
+MOST = 2**26  # potentials of all tables of one parfactor, half a gigabyte
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedFactors:
+    """A parfactor whose table is to be learned: its number, where it stands, and how.
+
+    given: the arguments it is conditional on; levels: groups with tables of their own.
+    """
+
+    number: int
+    place: str
+    given: tuple[int, ...]
+    levels: tuple[GroupLevel, ...]
+
+
+def to_be_learned(
+    loaded: Loaded, model: ParfactorGraph, wanted: Sequence[LearnedFactors], hidden: HiddenCells
+) -> Loaded:
+    """What was loaded, with what there is to learn; hidden: cells that nobody is to have observed.
+
+    Near-linear in the ground factors.
+    """
+    graph = loaded.model
+    assert isinstance(graph, FactorGraph)
+    cells = _Cells.of(model, graph)
+    tables, starts = [], []
+    for each in wanted:
+        start, slots = _slots(model, graph, cells, each)
+        bound = model.bound[each.number]
+        _refuse_large(bound.name, each, bound.shape)
+        tables.append(TableToLearn(bound.name, each.place, slots, each.given, each.levels))
+        starts.append(start)
+    learned = {slot.relation for table in tables for slot in table.slots}
+    fixed = _fixed(
+        graph, cells, [range(s, s + len(t)) for s, t in zip(starts, tables, strict=True)]
+    )
+    touching = [each for each in fixed if any(slot.relation in learned for slot in each.slots)]
+    relations = cells.known(model, graph, graph.evidence(loaded.evidence), hidden)
+    if not any((relations[number].values >= 0).any() for number in learned):
+        names = listed(sorted(relations[number].relation for number in learned))
+        raise FormatError(
+            f"{wanted[0].place}: there is nothing to learn from: {names} "
+            "was never observed; give evidence of it"
+        )
+    asked = cells.relation[loaded.query_numbers()]
+    task = LearningTask(
+        relations, tuple(tables), tuple(touching), _asked(relations, learned, set(asked.tolist()))
+    )
+    return replace(loaded, task=task, learned_at=tuple(starts))
+
+
+def _refuse_large(name: str, wanted: LearnedFactors, shape: tuple[int, ...]) -> None:
+    """Tables that would not fit are refused before anybody tries."""
+    states = float(np.prod([float(each) for each in shape]))
+    many = 1 + sum(len(level.parent) for level in wanted.levels)
+    if many * states > MOST:
+        each = f"{many:,} tables of " if many > 1 else ""
+        raise TooLargeError(
+            f"{wanted.place}: parfactor '{name}' would have {each}{states:,.0f} potentials "
+            f"({' × '.join(map(str, shape))}), {many * states * 8 / 2**30:,.1f} GiB; "
+            "use fewer labels, such as bins, fewer arguments, or fewer groups"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """For each ground variable the number of its relation, and its cell there.
+
+    Plain variables, which are as many relations with a single cell, follow the relations.
+    """
+
+    names: GroundNames
+    relation: Ints
+    cell: Ints
+
+    @classmethod
+    def of(cls, model: ParfactorGraph, graph: FactorGraph) -> _Cells:
+        """Number the cells of a grounding."""
+        names, count = ground_names(graph), len(model.relations)
+        every = np.arange(len(names))
+        origin = names.origins(every)
+        starts = np.array([names.start(each) for each in range(count + 1)])
+        plain = origin == 0
+        relation = np.where(plain, count + every, origin - 1)
+        return cls(names, relation, np.where(plain, 0, every - starts[origin]))
+
+    def known(
+        self, model: ParfactorGraph, graph: FactorGraph, evidence: Evidence, hidden: HiddenCells
+    ) -> tuple[KnownCells, ...]:
+        """What was observed of each relation and plain variable, but for hidden cells."""
+        values = evidence.value_of_each(len(self.names))
+        for number, rows in enumerate(self.names.rows):
+            if (unseen := hidden.get(model.relations[number].name)) is not None:
+                places = rows.places(unseen)
+                values[self.names.start(1 + number) + places[places >= 0]] = -1
+        found = []
+        for number, (of, rows) in enumerate(zip(model.relations, self.names.rows, strict=True)):
+            start = self.names.start(1 + number)
+            mine = values[start : start + len(rows)]
+            found.append(KnownCells(of.name, of.range, _declared(graph, start, mine)))
+        for variable in range(self.names.start(1) if self.names.rows else len(self.names)):
+            mine = _declared(graph, variable, values[variable : variable + 1])
+            name = self.names[variable]
+            found.append(KnownCells(name, graph.labels(variable), mine))
+        return tuple(found)
+
+
+def _declared(graph: FactorGraph, variable: int, values: Ints) -> Ints:
+    """Canonical values as places of labels in the order in which a variable declares them."""
+    if not len(values):
+        return values
+    order = graph.ranges.to_canonical(int(graph.variable_declared[variable]))
+    return np.append(order, -1)[values]
+
+
+def _slots(
+    model: ParfactorGraph, graph: FactorGraph, cells: _Cells, wanted: LearnedFactors
+) -> tuple[int, tuple[Slot, ...]]:
+    """The first ground factor of a parfactor, and the cells of all of them."""
+    names = graph.factor_names
+    assert isinstance(names, GroundNames)
+    start, count = names.start(1 + wanted.number), len(names.rows[wanted.number])
+    bound = model.bound[wanted.number]
+    if not count:
+        raise FormatError(f"{wanted.place}: parfactor '{bound.name}' has no ground factor")
+    arity = len(bound.arguments)
+    short = np.diff(graph.offsets[start : start + count + 1]) < arity
+    if short.any():
+        factor = names[start + int(np.argmax(short))]
+        raise FormatError(
+            f"{wanted.place}: two arguments of {factor} are the same variable, from which no "
+            "table can be learned; leave such rows out, as with where X != Y"
+        )
+    first = graph.offsets[start]
+    matrix = graph.arguments[first : first + count * arity].reshape(count, arity)
+    return start, tuple(
+        Slot(int(cells.relation[column[0]]), np.ascontiguousarray(cells.cell[column]))
+        for column in matrix.T
+    )
+
+
+def _fixed(graph: FactorGraph, cells: _Cells, learned: Sequence[range]) -> list[FixedTables]:
+    """All other ground factors, those of one parfactor over the same relations together."""
+    names = graph.factor_names
+    assert isinstance(names, GroundNames)
+    mine = np.ones(len(names), dtype=np.bool_)
+    for each in learned:
+        mine[each.start : each.stop] = False
+    tables, table_of = declared_tables(graph)
+    found = []
+    for factors, scopes in graph.scopes:
+        kept = mine[factors]
+        factors, scopes = factors[kept], scopes[kept]
+        origins = names.origins(factors)
+        for alike in members(group_rows(np.column_stack((origins, cells.relation[scopes])))):
+            numbers, columns = table_of[factors[alike]], scopes[alike].T
+            known = numbers >= 0
+            first, place = by_value(numbers[known])
+            of_each = np.full(len(numbers), -1, dtype=np.int64)
+            of_each[known] = place
+            rows = [tables[each] for each in numbers[known][first].tolist()]
+            slots = tuple(Slot(int(cells.relation[c[0]]), cells.cell[c]) for c in columns)
+            origin, one = int(origins[alike[0]]), names[int(factors[alike[0]])]
+            name = names.rows[origin - 1].prefix if origin else one
+            found.append(FixedTables(name, slots, _stacked(rows), of_each))
+    return found
+
+
+def _stacked(rows: Sequence[Floats]) -> Floats:
+    return np.array(rows) if len(rows) else np.zeros((0, 0))
+
+
+def _asked(relations: Sequence[KnownCells], learned: set[int], queried: set[int]) -> frozenset[int]:
+    """The relations to be predicted: those asked for, else those with gaps, else all."""
+    if queried & learned:
+        return frozenset(queried & learned)
+    seen = {number for number in learned if (relations[number].values >= 0).any()}
+    gaps = {number for number in seen if (relations[number].values < 0).any()}
+    return frozenset(gaps or seen)
+
+
+# ---- what was learned
+
+
+def with_tables(loaded: Loaded, learned: LearnedModel) -> Loaded:
+    """What was loaded, with learned tables in the graph, and how many records are behind each.
+
+    The database is not asked again. Near-linear in the ground factors.
+    """
+    graph, task = loaded.model, loaded.task
+    if task is None or not isinstance(graph, FactorGraph):
+        raise ModelError("there is nothing to learn in this model")
+    values, lengths = [graph.tables.values], [np.diff(graph.tables.offsets)]
+    number, factor_given = len(graph.tables), graph.factor_table.copy()
+    supports = [graph.support or exact(len(factor_given))]
+    behind, held = np.arange(len(factor_given)), len(factor_given)
+    for table, start, found in zip(task.tables, loaded.learned_at, learned.tables, strict=True):
+        rows = found.stack[:, _canonical_places(graph, start)]
+        values.append(rows.reshape(-1) + 0.0)
+        lengths.append(np.full(len(rows), rows.shape[1]))
+        mine = slice(start, start + len(table))
+        factor_given[mine] = number + table.in_stack
+        behind[mine] = held + table.in_stack
+        supports.append(_supports(table, found))
+        number, held = number + len(rows), held + len(rows)
+    given = GivenTables(np.concatenate(values), offsets_of(np.concatenate(lengths)))
+    filled = graph.refilled(given, factor_given)
+    support = joined(supports).taken(behind).or_none
+    return replace(loaded, model=replace(filled, support=support), learned=learned)
+
+
+def _canonical_places(graph: FactorGraph, factor: int) -> Ints:
+    """Where the potentials of a factor's table, in canonical order, stand in declared order."""
+    axes = [
+        graph.ranges.to_canonical(int(graph.variable_declared[variable]))
+        for variable in graph.scope(factor)
+    ]
+    shape = [len(axis) for axis in axes]
+    return np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1)
+
+
+def _supports(table: TableToLearn, found: LearnedTable) -> Supports:
+    """The records behind each table of a stack."""
+    count = len(found.stack)
+    given = sum(1 << place for place in table.given)
+    zeros = np.zeros(count + 1, dtype=np.int64)
+    return Supports(
+        np.arange(count + 1), found.records + 0.0, np.full(count, given), zeros, np.zeros(0)
+    )
