@@ -299,10 +299,7 @@ COMMANDS: Commands = {
         _impute,
         "fill what is unknown in a model or a database, answer, and say what rests on what",
     ),
-    "learn": (
-        _learn,
-        "learn the tables that a template marks, from its own database with NULLs",
-    ),
+    "learn": (_learn, "learn the tables that a template marks, from its own database with NULLs"),
     "validate": (
         _validate,
         "hide observed cells, predict them from the others, and say how far to trust answers",

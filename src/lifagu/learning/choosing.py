@@ -53,7 +53,10 @@ class Chosen:
 
 
 def chosen(
-    parameters: Parameters, settings: LearningSettings, journal: LearningJournal, heard: Heard | None = None
+    parameters: Parameters,
+    settings: LearningSettings,
+    journal: LearningJournal,
+    heard: Heard | None = None,
 ) -> Chosen:
     """Learn the tables of some parameters together."""
     values = [each.values for each in parameters.task.relations]
@@ -123,7 +126,11 @@ def _scaled(composite: Composite, journal: LearningJournal, heard: Heard | None)
 
 
 def _multipliers(
-    trial: Composite, test: Composite, penalty: Floats, journal: LearningJournal, heard: Heard | None
+    trial: Composite,
+    test: Composite,
+    penalty: Floats,
+    journal: LearningJournal,
+    heard: Heard | None,
 ) -> tuple[Multipliers, Floats]:
     """Those with which hidden cells are told best, one after the other, and their parameters."""
     known: dict[Multipliers, tuple[float, Floats]] = {}

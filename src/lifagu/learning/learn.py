@@ -24,9 +24,9 @@ from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
 from lifagu.relational.learning_task import (
     Expectation,
-    LearningJournal,
     LearnedModel,
     LearnedTable,
+    LearningJournal,
     LearningSettings,
     LearningTask,
 )

@@ -165,8 +165,8 @@ class LearningSettings:
     """How to learn: everything that is random comes of the seed.
 
     restarts: how often hidden relations are begun anew; sample: cells of a relation on which
-    scales are found where there are more; polished: cells up to which undirected tables are polished
-    by their likelihood.
+    scales are found where there are more; polished: how many cells undirected tables may have to be
+    polished by their likelihood.
     """
 
     seed: int = 0
