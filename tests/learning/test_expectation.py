@@ -148,6 +148,34 @@ def test_groups_with_hidden_classes():
         assert each.stack[4].tobytes() == each.stack[0].tobytes()
 
 
+def test_groups_differ_where_they_do():
+    """Two columns whose tables differ by ward, two whose do not; classes are hidden."""
+    count, wards, random = 3000, 20, np.random.default_rng(2)
+    ward, kind, rows = (
+        random.integers(0, wards, count),
+        random.integers(0, 2, count),
+        np.arange(3000),
+    )
+    relations, tables, truth = [cells("C", [-1] * count, 2)], [table("c", (0, rows))], []
+    for number in range(4):
+        odds = np.array([-2.0, 2.0]) + random.normal(size=(wards, 2)) * (number < 2)
+        right = 1 / (1 + np.exp(-odds))
+        truth.append(np.stack((1 - right, right), axis=2))
+        values = drawn(truth[-1].reshape(-1, 2), ward * 2 + kind, random)
+        relations.append(cells("X", values, 2))
+        tables.append(table("x", (0, rows), (1 + number, rows), given=(0,), groups=ward.tolist()))
+    found = learned(LearningTask(tuple(relations), tuple(tables)))[1:]
+    assert min(each.scales[0] for each in found[:2]) > 0.2
+    assert max(each.scales[0] for each in found[2:]) < 0.1
+    for each, right in zip(found[:2], truth, strict=False):
+        own, common = each.stack[1:].reshape(-1, 2, 2), each.stack[:1].reshape(1, 2, 2)
+        far = [
+            min(np.abs(one - right).mean(), np.abs(one[:, ::-1] - right).mean())
+            for one in (own, common)
+        ]
+        assert far[0] < 0.7 * far[1]
+
+
 def test_what_is_impossible_is_said():
     never = FixedTables("f", (Slot(0, np.array([0])),), np.array([[0.0, 1.0]]), np.array([0]))
     tables = (

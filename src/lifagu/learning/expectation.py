@@ -168,8 +168,10 @@ class _Centre:
         return self._with_free(stack)
 
     def log_prior(self, stack: Floats) -> float:
-        """The log density of tables that change, up to a constant."""
-        return float((self.prior[self.free] * np.log(stack[self.free])).sum())
+        """The log density of tables that change, as compared with what they are drawn to."""
+        prior = self.prior[self.free]
+        centre = prior / self.conditions.sums(prior)
+        return float((prior * (np.log(stack[self.free]) - np.log(centre))).sum())
 
     def _with_free(self, stack: Floats) -> Floats:
         found = self.kept.copy()
