@@ -127,8 +127,8 @@ class _PlannedPass:
             block.add(logs, flat)
         self.rounds.forward(flat)
         places, settled = self.settled
-        of_parts = float(self.times @ flat[: len(self.times)])
-        log_weight = self.idle + float(settled @ logs[places]) + of_parts
+        of_parts = float((self.times * flat[: len(self.times)]).sum())
+        log_weight = self.idle + float((settled * logs[places]).sum()) + of_parts
         counts = np.zeros(len(logs))
         if np.isneginf(log_weight):
             return log_weight, counts

@@ -16,7 +16,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.learning.counting import ConditionalShape, counted, depths
-from lifagu.learning.minimising import minimise
+from lifagu.learning.minimising import dot, minimise
 from lifagu.relational.learning_task import Expectation, LearnedTable, LearningTask, TableToLearn
 
 TRACTABLE = 2**25  # numbers that one pass may handle: about a second
@@ -161,7 +161,7 @@ class Likelihood:
         stacks = self.stacks(vector)
         seen, free = self._expect(stacks), self._expect(stacks, observed=False)
         spread = self.spread(penalties)
-        loss = free.log_weight - seen.log_weight + 0.5 * float(spread @ vector**2)
+        loss = free.log_weight - seen.log_weight + 0.5 * dot(spread, vector**2)
         parts = zip(self._stacks, free.counts, seen.counts, stacks, strict=True)
         back = [one.back(without - given, stack) for one, without, given, stack in parts]
         return loss, np.concatenate((*back, np.zeros(0))) + spread * vector

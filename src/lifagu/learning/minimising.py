@@ -52,7 +52,7 @@ def minimise(
     moves: deque[tuple[Floats, Floats, float]] = deque(maxlen=corrections)
     for step in range(iterations):
         direction = _direction(gradient, moves)
-        slope = float(direction @ gradient)
+        slope = dot(direction, gradient)
         if not slope < 0:
             break
         first = 1.0 if moves else min(1.0, 1.0 / float(np.abs(gradient).sum()))
@@ -61,7 +61,7 @@ def minimise(
             break
         new_point, new_value, new_gradient = found
         turned = new_gradient - gradient
-        if (curved := float(turned @ (moved := new_point - point))) > 1e-14 * float(moved @ moved):
+        if (curved := dot(turned, moved := new_point - point)) > 1e-14 * dot(moved, moved):
             moves.append((moved, turned, 1.0 / curved))
         gained = value - new_value
         point, value, gradient = found
@@ -74,19 +74,24 @@ def minimise(
     return Minimum(point / scale, value, gradient * scale, step)
 
 
+def dot(first: Floats, second: Floats) -> float:
+    """The scalar product, added up in the same order however many threads there are."""
+    return float((first * second).sum())
+
+
 def _direction(gradient: Floats, moves: deque[tuple[Floats, Floats, float]]) -> Floats:
     """Downhill, as earlier steps tell how the function bends."""
     direction = -gradient
     kept = []
     for moved, turned, inverse in reversed(moves):
-        share = inverse * float(moved @ direction)
+        share = inverse * dot(moved, direction)
         direction = direction - share * turned
         kept.append(share)
     if moves:
         _, turned, inverse = moves[-1]
-        direction = direction / (inverse * float(turned @ turned))
+        direction = direction / (inverse * dot(turned, turned))
     for (moved, turned, inverse), share in zip(moves, reversed(kept), strict=True):
-        direction = direction + (share - inverse * float(turned @ direction)) * moved
+        direction = direction + (share - inverse * dot(turned, direction)) * moved
     return direction
 
 
@@ -107,7 +112,7 @@ def _along(
         else:
             if best is None or found < best[1]:
                 best = (there, found, gradient)
-            if float(gradient @ direction) >= CURVATURE * slope:
+            if dot(gradient, direction) >= CURVATURE * slope:
                 return there, found, gradient
             low = length
         length = 2 * length if np.isinf(high) else (low + high) / 2

@@ -15,7 +15,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.learning.composite import Composite
-from lifagu.learning.minimising import minimise
+from lifagu.learning.minimising import dot, minimise
 from lifagu.learning.parameters import Block, Parameters
 
 MAIN = 0.01  # main effects are hardly held back
@@ -53,7 +53,7 @@ def fitted(
 
     def penalised(vector: Floats) -> tuple[float, Floats]:
         loss, gradient = composite.value_and_gradient(vector)
-        return loss + float(penalty @ (vector * vector)) / 2, gradient + penalty * vector
+        return loss + dot(penalty, vector * vector) / 2, gradient + penalty * vector
 
     def tell(step: int, value: float) -> None:
         if heard is not None:
