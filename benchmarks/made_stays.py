@@ -2,8 +2,8 @@
 
 Thirteen columns of two to 25 values, tied pair by pair, three more that are always known, and for
 each column a table of the stay's hospital, one of 186: rows of one sort with their own tables. A
-fifth of the cells is hidden, others are missing, most of them in a few stays, so that each stay has
-other gaps: up to nine or ten of thirteen cells.
+quarter of the cells is not known, more in a few stays, so that each stay has other gaps, of up to
+ten of its thirteen cells.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def observed(count: int) -> tuple[Rows, Rows]:
     """What is seen of so many stays, -1 where nothing is, and the hospital of each."""
     random = np.random.default_rng(1)
     values = random.integers(0, SIZES, (count, WIDTH))
-    careless = random.beta(0.4, 3.0, size=(count, 1))  # few stays miss much
-    lost = random.random((count, WIDTH)) < np.maximum(careless, 0.2)
+    careless = 0.6 * random.beta(0.5, 3.0, size=(count, 1))  # few stays miss much
+    lost = random.random((count, WIDTH)) < np.maximum(careless, 0.24)
     lost[:, HIDDEN:] = False
     return np.where(lost, -1, values), random.integers(0, HOSPITALS, count)
 

@@ -193,8 +193,8 @@ def _made_stays(small: bool) -> tuple[list[str], list[Workload]]:
     about = [
         "Stays of the same shape, made up, whose hospitals have tables of their own: thirteen",
         "columns that may be hidden, three that are always known, a table for each pair, and for",
-        "each column one of each of 186 hospitals. A fifth of the cells is hidden, others are",
-        "missing, each stay differently; what is left of a stay are cells that all know each",
+        "each column one of each of 186 hospitals. A quarter of the cells is hidden, in some",
+        "stays more, each stay differently; what is left of a stay are cells that all know each",
         "other. Asked is for all that is hidden, exactly.",
     ]
     asked = (made_stays.model, made_stays.known, (EVERY,))
