@@ -12,6 +12,7 @@ import numpy as np
 import eicu
 import engines
 import lifagu
+import made_stays
 import own_models as own
 from apart import memory_now, memory_peak, run_apart
 from lifagu import FactorGraph
@@ -101,6 +102,7 @@ def sections(small: bool) -> list[tuple[str, list[str], list[Workload]]]:
     lengths = (50, 100, 200) if small else (20_000, 40_000, 80_000, 100_000, 1_000_000)
     return [
         ("Stays in intensive care", *_stays(small)),
+        ("Made-up stays in hospitals", *_made_stays(small)),
         (
             "Individuals",
             [
@@ -183,6 +185,20 @@ def _stays(small: bool) -> tuple[list[str], list[Workload]]:
             "stays", "Stays in intensive care", "stays", sizes, eicu.model, eicu.known, (EVERY,)
         )
     ]
+
+
+def _made_stays(small: bool) -> tuple[list[str], list[Workload]]:
+    """Stays of the same shape, whose hospitals have tables of their own."""
+    sizes = (10, 20, 40) if small else (2_520, 10_080, 40_320)
+    about = [
+        "Stays of the same shape, made up, whose hospitals have tables of their own: thirteen",
+        "columns that may be hidden, three that are always known, a table for each pair, and for",
+        "each column one of each of 186 hospitals. A quarter of the cells is hidden, in some",
+        "stays more, each stay differently; what is left of a stay are cells that all know each",
+        "other. Asked is for all that is hidden, exactly.",
+    ]
+    asked = (made_stays.model, made_stays.known, (EVERY,))
+    return about, [Workload("made stays", "Made-up stays in hospitals", "stays", sizes, *asked)]
 
 
 def largest(rows: Sequence[dict[str, str]], model: str) -> str:

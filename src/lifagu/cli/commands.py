@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import lifagu
+from lifagu.basics.words import counted
 from lifagu.cli.cases import opened, placed, propagation, rule_beside_fill, run
 from lifagu.cli.output import note, say, say_json, shown, table
 from lifagu.cli.remedies import FLAGS, SURER
@@ -202,6 +203,7 @@ def _remark(options: Options, notes: Sequence[str], astray: bool) -> None:
 
 def marginals(options: Options) -> None:
     """``lifagu marginals``."""
+    from lifagu.inference.question_checks import MOST_TOLD
     from lifagu.inference.relational.marginals import ClassMarginals
 
     if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
@@ -215,8 +217,10 @@ def marginals(options: Options) -> None:
     _warn(warnings)
     came = getattr(found, "convergence", None)  # of belief propagation
     _remark(options, getattr(found, "notes", ()), astray=came is not None and not came.converged)
-    for part in found.too_large:
+    for part in found.too_large[:MOST_TOLD]:
         note(f"warning: {part}; log Z is left out, too; {FLAGS[part.remedy]}")
+    if (more := len(found.too_large) - MOST_TOLD) > 0:
+        note(f"warning: {counted(more, 'part')} more left out for the same reason")
     listed = found.expanded() if options.expand and isinstance(found, ClassMarginals) else found
     if options.out:
         lifagu.io.write_marginals(options.out, listed)

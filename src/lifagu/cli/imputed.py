@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.words import counted
 from lifagu.cli.output import finite, some, table
-from lifagu.cli.remedies import SURER
-from lifagu.cli.results import convergence_json, groups_table, how_filled
+from lifagu.cli.remedies import FLAGS, SURER
+from lifagu.cli.results import convergence_json, groups_table, how_filled, too_large_json
 from lifagu.filling.chance import GUESS
 
 if TYPE_CHECKING:
@@ -78,12 +78,19 @@ def marginals_table(found: Imputed) -> str:
     """The answers, each with how far it rests on tables that were lent."""
     asked, offered = found.marginals, found.offered
     lines = _answers(asked) if len(asked) else []
-    if offered is not None and offered > len(asked) + len(asked.unanswered):
+    if offered is not None and offered > len(asked) + len(asked.left_out):
         near = f"{offered} variables near unknown factors"
         lines.append(f"(the first of {near}; name others with --queries)")
     if asked.unanswered:
         first = some(asked.unanswered[:8], 8, len(asked.unanswered))
         lines.append(f"no answer, as factors that stay unknown are connected to them: {first}")
+    if asked.too_large:
+        wide = [name for part in asked.too_large for name in part.variables]
+        part = asked.too_large[0]
+        what = f"what is connected to {part.variables[0]} {part.estimate}"
+        remedy = f"{FLAGS[part.remedy]}, or ask with --engine bp, which is not exact"
+        lines.append(f"left out, as they do not fit: {some(wide[:8], 8, len(wide))}")
+        lines.append(f"  {what}; {remedy}")
     return "\n".join(lines)
 
 
@@ -147,7 +154,8 @@ def imputed_json(found: Imputed) -> dict[str, Any]:
         "groups": {"variables": found.groups.variables, "factors": found.groups.factors},
         **convergence_json(asked.convergence),
         "marginals": [_marginal_json(asked, place) for place in range(len(asked))],
-        "left_out": list(asked.unanswered),
+        "left_out": asked.left_out,
+        **too_large_json(asked.too_large),
     }
 
 

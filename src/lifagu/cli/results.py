@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lifagu import Answer, Transfer
     from lifagu.inference.answer import Convergence
     from lifagu.inference.prepared import Result
+    from lifagu.inference.question_checks import TooLarge
     from lifagu.inference.relational.marginals import ListedMarginals
     from lifagu.likeness.tolerance_bound import Merging
     from lifagu.questions.asking import Marginals
@@ -200,15 +201,20 @@ def marginals_json(found: Marginals | ListedMarginals) -> dict[str, Any]:
         listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
     else:
         listed = {"marginals": {name: dict(found[name]) for name in found}}
-    left = [{"variables": each.variables, "estimate": each.estimate} for each in found.too_large]
     return {
         "engine": found.engine,
         **convergence_json(getattr(found, "convergence", None)),
         "log_partition": found.log_partition,
         **listed,
         "left_out": found.left_out,
-        **({"too_large": left} if left else {}),
+        **too_large_json(found.too_large),
     }
+
+
+def too_large_json(parts: Sequence[TooLarge]) -> dict[str, Any]:
+    """Parts that were left out as they do not fit, if there are any."""
+    left = [{"variables": each.variables, "estimate": each.estimate} for each in parts]
+    return {"too_large": left} if left else {}
 
 
 def marginals_table(found: Marginals | ListedMarginals) -> str:

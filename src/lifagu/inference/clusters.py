@@ -24,15 +24,17 @@ def make_clusters(
     """For each rank its cluster (None if it joined another), and the rank where it is found now.
 
     sizes: range size of each rank, kept ones last; lowest: the lowest rank of each table. The kept
-    ranks share one last cluster, which sums out nothing. A step joins the one that takes its result
-    if the product of both costs less than the two. Cost: linear in the plan.
+    ranks, or those of the core, share one last cluster, which sums out nothing. A step joins the
+    one that takes its result if the product of both costs less than the two. Cost: linear in the
+    plan.
     """
     count = len(plan.steps)
     rank = {step.variable: place for place, step in enumerate(plan.steps)}
     around = [[rank.get(each, count) for each in step.neighbours] for step in plan.steps]
     parents = [min(each, default=-1) for each in around]
     ticks = [step.entries for step in plan.steps] + [0]
-    entries = [*ticks[:-1], plan.kept_entries]
+    last = math.prod(plan.core.states) if plan.core else plan.kept_entries
+    entries = [*ticks[:-1], last]
     tables = [0] * (count + 1)
     for place in [*lowest, *parents]:
         if place >= 0:

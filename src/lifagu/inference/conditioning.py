@@ -27,6 +27,7 @@ from lifagu.inference.plan import (
     make_plan,
     neighbours,
     readable_count,
+    with_core,
 )
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import clamp, log_sum
@@ -191,8 +192,9 @@ class _Core:
         """How each run eliminates what is not fixed."""
         scopes, sizes, keep = self.without(chosen)
         found = make_plan(
-            scopes, sizes, keep, keeps_tables=self.whole.keeps_tables, names=self.whole.names
+            scopes, sizes, keep, keeps_tables=len(self.questions) > 1, names=self.whole.names
         )
+        found = with_core(found, [*scopes, keep], sizes)
         return replace(found, dropped=self.whole.dropped, log_constant=self.whole.log_constant)
 
     def choose(

@@ -20,7 +20,7 @@ from lifagu.basics.arrays import Floats
 from lifagu.inference.barren import find_barren
 from lifagu.inference.clusters import Cluster, make_clusters
 from lifagu.inference.connected_part import AnyPart
-from lifagu.inference.plan import Plan, make_plan
+from lifagu.inference.plan import Plan, make_plan, with_core
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import (
     Table,
@@ -34,17 +34,22 @@ from lifagu.inference.table import (
     settled_if_wide,
     sums_of_each,
 )
+from lifagu.inference.thirds import InThirds
 
 Stepped = Callable[[int], None]
 Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 
 
 class Bucket(NamedTuple):
-    """One elimination: its place in the plan, the tables multiplied, and what summing out left."""
+    """One elimination: its place in the plan, the tables multiplied, and what summing out left.
+
+    core: the same tables in three groups, if that is how they were summed.
+    """
 
     place: int
     tables: list[Table]
     result: Table
+    core: InThirds | None = None
 
 
 def plan(
@@ -83,10 +88,12 @@ def _plan(
     names: Callable[[int], str],
     most: float,
 ) -> Plan:
+    together = scopes + [question for question in asked if len(question) > 1]
     if len(asked) <= 1:
-        return make_plan(scopes, sizes, asked[0] if asked else (), names=names, most=most)
-    together = [question for question in asked if len(question) > 1]
-    return make_plan(scopes + together, sizes, keeps_tables=True, names=names, most=most)
+        found = make_plan(scopes, sizes, asked[0] if asked else (), names=names, most=most)
+    else:
+        found = make_plan(together, sizes, keeps_tables=True, names=names, most=most)
+    return with_core(found, together, sizes)
 
 
 def run(
@@ -97,8 +104,8 @@ def run(
     A part of weight zero has log Z -inf; its marginals mean nothing.
     """
     layout = _lay_out(part, plan, questions)
-    buckets, kept, logs = _forward(layout, plan.keeps_tables, progress)
-    if len(questions) == 1:
+    buckets, kept, logs = _forward(layout, plan, progress)
+    if len(questions) == 1 and not plan.core:
         kept, scale = settled_if_wide(kept)
         tables, totals = _log_probabilities([(in_order(kept, layout.asked[0]), kept.logs)])
         logs += [scale, *totals]
@@ -112,17 +119,23 @@ def run(
 
 
 class Layout(NamedTuple):
-    """A part along a plan: variables as ranks (kept ones last), and clusters of steps."""
+    """A part along a plan: variables as ranks (kept ones last), and clusters of steps.
+
+    core: the three groups of ranks that are summed out together at the end, if there are any.
+    """
 
     tables: list[Table]
     asked: list[tuple[int, ...]]
     clusters: list[Cluster | None]
     found: list[int]
+    core: tuple[tuple[int, ...], ...]
 
 
 def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout:
     """Variables asked for together that no factor is about meet in a table that says nothing."""
-    order = [step.variable for step in plan.steps] + list(plan.kept)
+    core = plan.core.groups if plan.core else ()
+    order = [step.variable for step in plan.steps]
+    order += plan.core.variables if plan.core else plan.kept
     rank = {variable: place for place, variable in enumerate(order)}
     sizes = [part.sizes[variable] for variable in order]
     tables = [
@@ -146,11 +159,12 @@ def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout
     clusters, found = make_clusters(
         plan, sizes, [min(table.ranks) for table in tables if table.ranks]
     )
-    return Layout(tables, asked, clusters, found)
+    groups = tuple([tuple([rank[variable] for variable in group]) for group in core])
+    return Layout(tables, asked, clusters, found, groups)
 
 
 def _forward(
-    layout: Layout, keeps: bool, progress: Stepped
+    layout: Layout, plan: Plan, progress: Stepped
 ) -> tuple[list[Bucket], Table, list[float]]:
     """Sum out cluster by cluster: buckets, the table on the kept ranks, the logs of all scales."""
     waiting: list[list[Table]] = [[] for _ in layout.clusters]
@@ -171,10 +185,16 @@ def _forward(
             logs.append(scale)
             put(result)
             progress(cluster.entries)
-            if keeps:
+            if plan.keeps_tables:
                 buckets.append(Bucket(place, waiting[place], result))
             waiting[place] = []
     last = layout.clusters[-1]
+    if plan.core:
+        core = InThirds(waiting[-1], layout.core)
+        buckets.append(Bucket(len(layout.clusters) - 1, [], ones((), ()), core))
+        logs.append(core.log_total)
+        progress(plan.core.cost)
+        return buckets, ones((), ()), logs
     if last and waiting[-1]:
         kept, scale = contract(waiting[-1], last.drop)
         progress(last.entries)
@@ -208,28 +228,47 @@ def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Weights]:
         if bucket.place in needed:
             message = [messages.pop(bucket.place)] if bucket.result.ranks else []
             numbers, children = asked.get(bucket.place, []), below.get(bucket.place, [])
-            wanted = {rank for child in children for rank in child.result.ranks}
-            wanted.update(rank for number in numbers for rank in layout.asked[number])
-            tables = [*bucket.tables, *message]
-            joint, _ = contract(tables, {rank for table in tables for rank in table.ranks} - wanted)
-            known = {frozenset(joint.ranks): joint}
+            questions = [layout.asked[number] for number in numbers]
+            known = _joints(bucket, message, [child.result.ranks for child in children], questions)
             for child in children:
-                shared = frozenset(child.result.ranks)
-                if shared not in known:
-                    known[shared] = project(joint, shared)
-                messages[child.place] = ratio(known[shared], child.result)
-            found = _read_off(known, [layout.asked[number] for number in numbers])
+                messages[child.place] = ratio(known[frozenset(child.result.ranks)], child.result)
+            found = _read_off(known, questions)
             for number, answer in zip(numbers, found, strict=True):
                 answers[number] = answer
     return answers
 
 
+def _joints(
+    bucket: Bucket,
+    message: Sequence[Table],
+    below: Sequence[tuple[int, ...]],
+    questions: Sequence[tuple[int, ...]],
+) -> dict[frozenset[int], Table]:
+    """Joint marginals of the ranks that those below take, and one or more that hold the questions.
+
+    The first one has all ranks of each question, unless each question has one of its own.
+    """
+    if bucket.core:
+        return {
+            ranks: bucket.core.marginal(ranks) for ranks in map(frozenset, [*below, *questions])
+        }
+    tables = [*bucket.tables, *message]
+    wanted = {rank for ranks in (*below, *questions) for rank in ranks}
+    joint, _ = contract(tables, {rank for table in tables for rank in table.ranks} - wanted)
+    known = {frozenset(joint.ranks): joint}
+    for shared in map(frozenset, below):
+        if shared not in known:
+            known[shared] = project(joint, shared)
+    return known
+
+
 def _read_off(
     known: dict[frozenset[int], Table], questions: Sequence[tuple[int, ...]]
 ) -> Iterator[Weights]:
-    """The weights of questions from known ones, the first of which has all ranks."""
+    """The weights of questions from known ones, the first of which has all ranks, or all do."""
     joint = next(iter(known.values()))
-    singles = sums_of_each(joint) if len(questions) > 1 else None
+    whole = len(questions) > 1 and all(set(joint.ranks).issuperset(ranks) for ranks in questions)
+    singles = sums_of_each(joint) if whole else None
     for ranks in questions:
         if singles and len(ranks) == 1:
             yield singles[ranks[0]], False

@@ -20,7 +20,7 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.planning import plan_marginals
 from lifagu.inference.prepared import Prepared, Ran, Solution
-from lifagu.inference.question_checks import TooLarge
+from lifagu.inference.question_checks import TooLarge, told_too_large
 
 
 def prepare_marginals(
@@ -86,7 +86,7 @@ class PreparedMarginals(Shown):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join([str(self.prepared), *map(str, self.too_large), *self.notes])
+        return "\n".join([str(self.prepared), *told_too_large(self.too_large), *self.notes])
 
     def run(self, progress: Tell | None = None) -> AllMarginals:
         """Compute them; progress(done, total) is called now and then."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from lifagu.basics.words import counted
 from lifagu.inference import elimination_orders
 from lifagu.inference.memory_limit import readable_size
+from lifagu.inference.thirds import COPIES, Thirds, divide, least_cost
 
 Order = Callable[
     [elimination_orders.Neighbours, dict[int, int], Collection[int]],
@@ -32,6 +33,7 @@ HOPELESS = 2**64  # … and entries in one table beyond which no order will help
 EASY = 2**25  # entries up to which a table fits easily, so that only the total work counts
 WORSE = 2  # an order is given up when it costs so many times as much as the best
 SMALL = 5000  # variables up to which more than one order is tried
+WIDE = 2**16  # entries in all from which on the last variables may be summed out in three groups
 ORDERS: dict[str, Order] = {
     "min-fill": elimination_orders.min_fill,
     "weighted min-fill": elimination_orders.weighted_min_fill,
@@ -56,8 +58,9 @@ class Step(NamedTuple):
 class Plan:
     """An elimination order with its cost; `kept` are the variables that remain to the end.
 
-    Before anything else, variables that say nothing about the questions are dropped, together with
-    their factors (positions in the part), which leave only a constant.
+    core: variables that are left after all steps and summed out together, in three groups. Before
+    anything else, variables that say nothing about the questions are dropped, together with their
+    factors (positions in the part), which leave only a constant.
     """
 
     steps: tuple[Step, ...]
@@ -69,23 +72,31 @@ class Plan:
     dropped: tuple[int, ...] = ()
     dropped_factors: frozenset[int] = frozenset()
     log_constant: float = 0.0
+    core: Thirds | None = None
 
     @cached_property
     def largest(self) -> int:
         """Entries of the largest table made."""
-        return max([self.kept_entries, *(step.entries for step in self.steps)])
+        core = self.core.largest if self.core else 0
+        return max([self.kept_entries, core, *(step.entries for step in self.steps)])
 
     @cached_property
     def total(self) -> int:
         """Entries of all tables summed: proportional to the running time."""
+        return self._stepped + (self.core.cost if self.core else 0)
+
+    @cached_property
+    def _stepped(self) -> int:
+        """Entries of all tables of the steps."""
         return sum(step.entries for step in self.steps)
 
     @property
     def memory(self) -> int:
         """Estimated peak memory in bytes."""
         # what each step leaves for the walk back
-        stored = self.total // 2 if self.keeps_tables else 0
-        return BYTES_PER_ENTRY * (WORKING_COPIES * self.largest + stored)
+        stored = self._stepped // 2 if self.keeps_tables else 0
+        core = COPIES * self.core.entries if self.core else 0
+        return BYTES_PER_ENTRY * (max(WORKING_COPIES * self.largest, core) + stored)
 
     def obstacle(self, limit: int) -> str | None:
         """Why the plan does not fit into so many bytes, to end a sentence; None if it does."""
@@ -108,9 +119,10 @@ class Plan:
         kept = f", keep {', '.join(map(self.names, self.kept))}" if self.kept else ""
         gone = counted(len(self.dropped), "variable")
         dropped = f"drop {gone} that cannot matter, " if self.dropped else ""
+        core = f", {self.core}" if self.core else ""
         lines = [
             f"{dropped}eliminate {counted(len(self.steps), 'variable')} in {self.method} order"
-            f"{kept}: largest table {self.largest} entries, {self.total} entries in all, "
+            f"{kept}{core}: largest table {self.largest} entries, {self.total} entries in all, "
             f"about {readable_size(self.memory)}"
         ]
         if self.steps:
@@ -159,6 +171,33 @@ def make_plan(
         other = plan(ORDERS[method], method, WORSE * best.total)
         best = min(best, other or best, key=lambda each: (max(each.largest, EASY), each.total))
         dear = max(dear, len(sizes) * DEARER)
+    return best
+
+
+def with_core(plan: Plan, scopes: Sequence[Collection[int]], sizes: dict[int, int]) -> Plan:
+    """The plan, its last variables summed out in three groups where that costs less.
+
+    scopes: of all tables, and of all that is asked for together; so kept variables are among the
+    last. Cost: linear in steps and scopes, and a few divisions.
+    """
+    if plan.total < WIDE:
+        return plan
+    order = [step.variable for step in plan.steps] + list(plan.kept)
+    rank = {variable: place for place, variable in enumerate(order)}
+    first = [min([rank[each] for each in scope], default=-1) for scope in scopes]
+    left = [min([rank[each] for each in step.neighbours], default=-1) for step in plan.steps]
+    best, before, states = plan, plan.total, 1
+    for begin in reversed(range(len(order))):
+        states *= sizes[order[begin]]
+        before -= plan.steps[begin].entries if begin < len(plan.steps) else 0
+        if before + least_cost(states) >= best.total or len(order) - begin < 3:
+            continue
+        met = [scope for scope, low in zip(scopes, first, strict=True) if low >= begin]
+        met += [plan.steps[each].neighbours for each in range(begin) if left[each] >= begin]
+        core = divide({each: sizes[each] for each in order[begin:]}, met)
+        if core and before + core.cost < best.total:
+            steps = plan.steps[:begin]
+            best = replace(plan, steps=steps, kept=(), kept_entries=1, keeps_tables=True, core=core)
     return best
 
 

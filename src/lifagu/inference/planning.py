@@ -94,8 +94,12 @@ def _without(inquiry: Inquiry, error: PlanTooLargeError) -> tuple[Inquiry, list[
     if not fits.any() or len(estimates) == 0:
         raise error
     names = graph.variable_names
+    gone = np.flatnonzero(included & ~fits)
+    gone = gone[np.argsort(part_of[gone], kind="stable")]
+    numbers, starts = np.unique(part_of[gone], return_index=True)
+    variables = dict(zip(numbers.tolist(), np.split(gone, starts[1:]), strict=True))
     left = [
-        TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate, error.remedy)
+        TooLarge(tuple(names.of_nodes(variables[number])), estimate, error.remedy)
         for number, estimate in estimates.items()
     ]
     return Inquiry(graph, replace(inquiry.questions, whole=False), fits), left

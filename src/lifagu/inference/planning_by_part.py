@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.words import counted
 from lifagu.inference.connected_part import AnyPart, Residual
-from lifagu.inference.engines import plan_part
+from lifagu.inference.engines import PartPlan, plan_part
 from lifagu.inference.memory_limit import PlanTooLargeError
 from lifagu.inference.parts_from_lists import Untouched
+from lifagu.inference.plan import readable_count
 from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.question_checks import Question, asked_for, pieces_of
+
+MOST_TOGETHER = 2**38  # entries of all parts that are computed where all marginals are asked for
 
 if TYPE_CHECKING:
     from lifagu.inference.lifted.problem import Variables
@@ -55,6 +59,8 @@ def plan_parts(
             obstacles[number] = obstacle
         else:
             plans[number] = plan
+    if questions.everything:
+        obstacles |= _too_much(plans)
     needed = questions.everything or not questions.asked
     if refused := [number for number in obstacles if needed or part_questions[number]]:
         what = asked_for(variables.name, variables.originals, part_questions[refused[0]])
@@ -66,6 +72,27 @@ def plan_parts(
         raise PlanTooLargeError(what, parts, questions.engine)
     notes = _notes(variables, rest, obstacles, Counter(like))
     return Prepared(questions, reduced, rest, plans, part_questions, like, walks, notes, why)
+
+
+def _too_much(plans: Mapping[int, PartPlan]) -> dict[int, str]:
+    """Why the dearest parts are left out where all of them together would take too long.
+
+    As many as possible are kept, the cheapest first; parts that cost the same are treated alike.
+    """
+    totals = np.array([plan.total for plan in plans.values()], dtype=np.float64)
+    costs, many = np.unique(totals, return_counts=True)
+    fitting = costs[np.cumsum(costs * many) <= MOST_TOGETHER]
+    most = float(fitting[-1]) if len(fitting) else 0.0
+    if len(fitting) == len(costs):
+        return {}
+    left = totals[totals > most]
+    parts, all_of_them = counted(len(left), "dear part"), readable_count(int(left.sum()))
+    why = f"{parts} together take {all_of_them}, but the most are {readable_count(MOST_TOGETHER)}"
+    return {
+        number: f"takes {readable_count(plan.total)} entries, and {why} in all"
+        for number, plan in plans.items()
+        if plan.total > most
+    }
 
 
 def _notes(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError, listed
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
@@ -18,6 +19,7 @@ from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.plan import BYTES_PER_ENTRY, WORKING_COPIES
 
 Question = tuple[int, ...]
+MOST_TOLD = 8  # parts left out that are described
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class TooLarge:
 
     def __str__(self) -> str:
         return f"left out: {listed(self.variables)}; what is connected to them {self.estimate}"
+
+
+def told_too_large(parts: Sequence[TooLarge]) -> list[str]:
+    """A line for each of the first parts that were left out, and how many more there are."""
+    lines = list(map(str, parts[:MOST_TOLD]))
+    if more := len(parts) - len(lines):
+        lines.append(f"and {counted(more, 'part')} more that were left out")
+    return lines
 
 
 def question_of(graph: FactorGraph, names: Sequence[str], limit: int) -> Question:

@@ -107,11 +107,11 @@ def contract(tables: Sequence[Table], drop: Collection[int] = ()) -> tuple[Table
             some, scale = contract(tables[:TOGETHER])
             tables = [some, *tables[TOGETHER:]]
             scales += scale
-    if not _fits(tables):
+    if not fits(tables):
         settled = [settle(table) for table in tables]
         scales += math.fsum(scale for _, scale in settled)
         tables = [table for table, _ in settled]
-        if not _fits(tables):
+        if not fits(tables):
             result, scale = _contract_logs(tables, drop)
             return result, scale + scales
     return _contract_plain(tables, drop), scales
@@ -201,7 +201,7 @@ def log_values(table: Table) -> Floats:
         return np.asarray(np.log(table.values))
 
 
-def _fits(tables: Iterable[Table]) -> bool:
+def fits(tables: Iterable[Table]) -> bool:
     """Whether partial products and sums stay within floats (sums may add log 2^60, about 42)."""
     low = high = 0.0
     for table in tables:

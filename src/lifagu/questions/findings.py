@@ -14,7 +14,7 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
-from lifagu.errors import ModelError, NoAnswerError, Remedy
+from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.filling.filled_by import by_cohorts, filled_in_words
 from lifagu.filling.record import Record
 from lifagu.filling.record_columns import record_columns
@@ -24,6 +24,7 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.graph.views import View
 from lifagu.inference.answer import Convergence
+from lifagu.inference.question_checks import TooLarge
 from lifagu.likeness.tolerance_bound import Bound, Merging
 from lifagu.questions.transfer_summary import Left, Lent, summary
 from lifagu.relational.ground_parts import declared_tables
@@ -249,7 +250,8 @@ class Requested(Frozen):
     the individual that the variable belongs to (to its own factors, where it belongs to none).
     guesses[n]: how many of all are winning tables that are hardly better than a guess.
     unanswered: variables connected to factors that stay unknown. convergence: of belief
-    propagation, if that answered.
+    propagation, if that answered. too_large: those in connected parts that do not fit, part by part
+    with the estimate.
     """
 
     names: Names
@@ -262,6 +264,7 @@ class Requested(Frozen):
     guesses: Ints
     unanswered: Names
     convergence: Convergence | None = None
+    too_large: tuple[TooLarge, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -277,7 +280,15 @@ class Requested(Frozen):
             raise NoAnswerError(
                 f"P({name}) has no answer: factors that stay unknown are connected to it"
             )
+        for part in self.too_large:
+            if name in part.variables:
+                raise TooLargeError(f"P({name}) {part.estimate}", remedy=part.remedy)
         raise ModelError(f"nobody asked about '{name}'; name it among the queries")
+
+    @property
+    def left_out(self) -> list[str]:
+        """The variables without an answer, for one reason or the other."""
+        return [*self.unanswered, *(name for part in self.too_large for name in part.variables)]
 
     def columns(self) -> Columns:
         """One row per question and label; lower and upper only where they were asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from lifagu.basics.choices import SEVERAL
 from lifagu.basics.inputs import items
 from lifagu.basics.names import ChosenNames
 from lifagu.basics.progress import Tell
+from lifagu.errors import TooLargeError
 from lifagu.filling.individuals import factor_owners, variable_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer, Convergence
 from lifagu.inference.marginals import prepare_marginals
+from lifagu.inference.memory_limit import PlanTooLargeError
+from lifagu.inference.question_checks import TooLarge
 from lifagu.questions.competing_tables import PartsGiven
 from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.planning import completed_graph, prepare
@@ -79,16 +82,18 @@ def request(
     settings: dict[str, Any],
     progress: Tell | None = None,
 ) -> Requested:
-    """Answer questions about single variables; those connected to unknown factors are listed."""
+    """Answer questions about single variables; those without an answer are listed with the reason.
+
+    There is none where unknown factors are connected to them, or where a connected part does not
+    fit. Where none of several questions fits, that is refused.
+    """
     graph = moved.original
     whole = completed_graph(moved, unknown) if unknown == "posterior" else graph
     given = PartsGiven.of(whole, evidence)
     part_of, left = given.part_of, np.setdiff1d(moved.unknown, moved.transferred)
     blocked = (part_of[variables] >= 0) & np.isin(part_of[variables], given.of_factors(left))
-    answered = variables[~blocked]
-    of, distributions, convergence = _distributions(
-        moved, answered, evidence, unknown, settings, progress
-    )
+    said = _distributions(moved, variables[~blocked], evidence, unknown, settings, progress)
+    answered = said.variables
     parts = given.of_factors(moved.transferred)
     inside = np.flatnonzero(parts >= 0)
     most = int(part_of.max(initial=-1)) + 2  # the last one is for what was observed
@@ -96,16 +101,29 @@ def request(
     own = _own(moved, parts, part_of, answered)
     return Requested(
         ChosenNames(graph.variable_names, answered),
-        of,
-        tuple(distributions),
+        said.of,
+        tuple(said.distributions),
         own.count,
         own.weakest,
         behind.count,
         behind.weakest,
         behind.guesses if unknown == "one" else np.zeros_like(behind.guesses),
         ChosenNames(graph.variable_names, variables[blocked]),
-        convergence,
+        said.convergence,
+        said.too_large,
     )
+
+
+class _Said(NamedTuple):
+    """Variables that have an answer, the number of each one's distribution, and these, few where
+    shared; of belief propagation how far it came; and what does not fit, part by part.
+    """
+
+    variables: Ints
+    of: Ints
+    distributions: Sequence[Distribution]
+    convergence: Convergence | None = None
+    too_large: tuple[TooLarge, ...] = ()
 
 
 def _distributions(
@@ -115,35 +133,77 @@ def _distributions(
     unknown: str,
     settings: dict[str, Any],
     progress: Tell | None,
-) -> tuple[Ints, list[Distribution], Convergence | None]:
-    """The number of each variable's distribution, and the distributions, few where shared."""
+) -> _Said:
+    """One by one where few are asked for, else from all marginals, without what does not fit."""
     if not len(variables):
-        return variables, [], None
+        return _Said(variables, variables, ())
     whole = moved if unknown in SEVERAL else completed_graph(moved, unknown)
-    if isinstance(whole, Transfer) or settings.get("engine") == "bp" or len(variables) <= FEW:
-        names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
-        how = unknown if isinstance(whole, Transfer) else "one"
-        asked = prepare(whole, names, evidence, unknown=how, **settings)
-        if isinstance(asked, Considered | Intervals):
-            asked = replace(asked, with_support=False)
-        result = asked.run(progress)
-        return (
-            np.arange(len(variables)),
-            list(map(distribution_of, result.answers)),
-            result.answers[0].convergence,
-        )
-    found = prepare_marginals(whole, evidence, **settings).run(progress)
-    # what does not fit is refused to those who ask for it
-    if len(left := np.setdiff1d(variables, found.variables)):
-        raise found.refusal(moved.original.variable_names[int(left[0])])
+    if isinstance(whole, Transfer):
+        return _one_by_one(whole, moved, variables, evidence, unknown, settings, progress)
+    if settings.get("engine") == "bp" or len(variables) <= FEW:
+        try:
+            return _one_by_one(whole, moved, variables, evidence, "one", settings, progress)
+        except PlanTooLargeError:
+            if len(variables) == 1:
+                raise
+    return _from_all(whole, variables, evidence, settings, progress)
+
+
+def _one_by_one(
+    whole: Transfer | FactorGraph,
+    moved: Transfer,
+    variables: Ints,
+    evidence: Evidence,
+    how: str,
+    settings: dict[str, Any],
+    progress: Tell | None,
+) -> _Said:
+    """A question for each variable; what does not fit is refused."""
+    names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
+    asked = prepare(whole, names, evidence, unknown=how, **settings)
+    if isinstance(asked, Considered | Intervals):
+        asked = replace(asked, with_support=False)
+    answers = asked.run(progress).answers
+    found = list(map(distribution_of, answers))
+    return _Said(variables, np.arange(len(variables)), found, answers[0].convergence)
+
+
+def _from_all(
+    whole: FactorGraph,
+    variables: Ints,
+    evidence: Evidence,
+    settings: dict[str, Any],
+    progress: Tell | None,
+) -> _Said:
+    """Out of all marginals; refused is only where nothing that was asked for fits."""
+    planned = prepare_marginals(whole, evidence, **settings)
+    too_large = _asked_parts(whole, planned.too_large, variables)
+    lost = [whole.variable_names.number(name) for part in too_large for name in part.variables]
+    answered = variables[~np.isin(variables, lost)]
+    if not len(answered):
+        first = too_large[0]
+        raise TooLargeError(f"P({first.variables[0]}) {first.estimate}", remedy=first.remedy)
+    found = planned.run(progress)
     of, distributions = found.classes
     # those of what nobody asked for, such as what is hidden in the model, are left out
-    kept, own = np.unique(of[np.searchsorted(found.variables, variables)], return_inverse=True)
+    kept, own = np.unique(of[np.searchsorted(found.variables, answered)], return_inverse=True)
     limited: list[Distribution] = [
         {label: (value, None, None) for label, value in distributions[each].items()}
         for each in kept.tolist()
     ]
-    return own, limited, None
+    return _Said(answered, own, limited, None, too_large)
+
+
+def _asked_parts(
+    graph: FactorGraph, parts: Sequence[TooLarge], variables: Ints
+) -> tuple[TooLarge, ...]:
+    """Parts that do not fit, with those of their variables that were asked for, if any were."""
+    asked = set(variables.tolist())
+    found = []
+    for part in parts:
+        own = [name for name in part.variables if graph.variable_names.number(name) in asked]
+        found += [replace(part, variables=tuple(own))] if own else []
+    return tuple(found)
 
 
 def distribution_of(answer: Answer) -> Distribution:

@@ -23,7 +23,15 @@ from lifagu.graph.evidence import Evidence, EvidenceLike
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.answer import Answer, Convergence
 from lifagu.inference.propagation.compressed import Compressed, compress
-from lifagu.inference.propagation.messages import SWEEPS, Heard, Messages, bethe, hear, uniform
+from lifagu.inference.propagation.messages import (
+    SWEEPS,
+    Heard,
+    Messages,
+    bethe,
+    hear,
+    parallel_sweep,
+    uniform,
+)
 from lifagu.inference.table import log_sum
 
 __all__ = ["Beliefs", "answers", "propagate"]
@@ -113,12 +121,21 @@ def propagate(
     compressed = compress(graph, observed, colouring)
     messages, residual, done = uniform(compressed), math.inf, 0
     heard = _possible(graph, observed, compressed, messages)
+    sweep, before = SWEEPS[schedule], (messages, heard)
+    only_live = sweep is parallel_sweep and not damping  # once everybody has said something
     while done < iterations and residual > tolerance:
-        messages, residual = SWEEPS[schedule](compressed, messages, heard, damping)
+        before = messages, heard
+        if done and only_live:
+            messages, residual = parallel_sweep(compressed, *before, damping, live=True)
+        else:
+            messages, residual = sweep(compressed, *before, damping)
         heard = _possible(graph, observed, compressed, messages)
         done += 1
         if progress:
             progress(done, iterations)
+    if done > 1 and only_live:  # the last ones of all, also to what was observed
+        messages, _ = parallel_sweep(compressed, *before, damping)
+        heard = _possible(graph, observed, compressed, messages)
     came = Convergence(residual <= tolerance, done, residual)
     return _beliefs(compressed, messages, heard, observed, came)
 

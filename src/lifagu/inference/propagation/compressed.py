@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, distinct, first_places, group_rows, members
 from lifagu.basics.words import counted
@@ -46,7 +47,9 @@ class MessageBlock:
 
     groups[n]: their numbers; weights[n]: how many factors each stands for; logs[s1×…×sk×d]: the d
     distinct log tables; table[n]: which of them each group has; starts[k]: the edges of position j
-    are the n edges of the pool of size sj from starts[j] on.
+    are the n edges of the pool of size sj from starts[j] on. live: how many of them, which come
+    first, have two arguments or more that were not observed; what others say to these never changes
+    once it was said.
     """
 
     groups: Ints
@@ -54,17 +57,19 @@ class MessageBlock:
     logs: Floats
     table: Ints
     starts: tuple[int, ...]
+    live: int
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Range sizes of the arguments."""
         return self.logs.shape[:-1]
 
-    def passes(self) -> Iterator[slice]:
-        """The n factor groups in slices whose tables fit into the cache together."""
+    def passes(self, live: bool = False) -> Iterator[slice]:
+        """The n (or the live) factor groups in slices whose tables fit into the cache together."""
         width = max(1, ENTRIES_AT_ONCE // max(1, int(np.prod(self.shape))))
-        for start in range(0, len(self.groups), width):
-            yield slice(start, min(start + width, len(self.groups)))
+        count = self.live if live else len(self.groups)
+        for start in range(0, count, width):
+            yield slice(start, min(start + width, count))
 
     def edges(self, position: int, columns: slice) -> slice:
         """The edges at a position of some of the factor groups, in the pool of their range size."""
@@ -125,7 +130,8 @@ def compress(graph: FactorGraph, evidence: Evidence, colouring: Colouring | None
     for size in ends:
         alike = np.flatnonzero(group_size == size)
         group_place[alike] = np.arange(len(alike))
-    blocks = tuple(_blocks(graph, variables, factors, weights, ends))
+    free = evidence.value_of_each(len(graph.variable_names)) < 0
+    blocks = tuple(_blocks(graph, variables, factors, weights, free, ends))
     factor_place = np.empty((int(factors.max(initial=-1)) + 1, 2), dtype=np.int64)
     for number, block in enumerate(blocks):
         factor_place[block.groups, 0] = number
@@ -144,6 +150,7 @@ def _blocks(
     variables: Ints,
     factors: Ints,
     weights: Floats,
+    free: NDArray[np.bool_],
     ends: dict[int, list[tuple[Ints, Floats]]],
 ) -> Iterator[MessageBlock]:
     """Blocks of factor groups; group and count of each edge are appended to `ends` of its size."""
@@ -152,7 +159,9 @@ def _blocks(
     for same_arity, matrix in graph.scopes:
         leading = first[factors[same_arity]] == same_arity
         leaders, scopes = same_arity[leading], matrix[leading]
+        live = free[scopes].sum(axis=1) > 1
         for alike in members(group_rows(graph.sizes[scopes])):
+            alike = alike[np.argsort(~live[alike], kind="stable")]
             groups = factors[leaders[alike]]
             starts = []
             for column in scopes[alike].T:
@@ -162,7 +171,8 @@ def _blocks(
                     (variables[column], factor_weights[groups] / weights[variables[column]])
                 )
             logs, table = _log_tables(graph, leaders[alike])
-            yield MessageBlock(groups, factor_weights[groups], logs, table, tuple(starts))
+            count = int(live[alike].sum())
+            yield MessageBlock(groups, factor_weights[groups], logs, table, tuple(starts), count)
 
 
 def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:

@@ -108,16 +108,25 @@ def normalised(logs: Floats) -> Floats:
 
 
 def parallel_sweep(
-    compressed: Compressed, messages: Messages, heard: dict[int, Heard], damping: float
+    compressed: Compressed,
+    messages: Messages,
+    heard: dict[int, Heard],
+    damping: float,
+    live: bool = False,
 ) -> tuple[Messages, float]:
-    """Every message anew from the old ones ("flooding"), and the largest change; no edge loop."""
-    new = {size: np.empty_like(old) for size, old in messages.items()}
+    """Every message anew from the old ones ("flooding"), and the largest change; no edge loop.
+
+    live: only those of factors between which news still travel; others stay as they are.
+    """
+    new = {size: old.copy() if live else np.empty_like(old) for size, old in messages.items()}
+    residual = 0.0
     for block in compressed.blocks:
-        for columns in block.passes():
+        for columns in block.passes(live):
             incoming = arriving(compressed, block, columns, messages, heard)
             for position, message in enumerate(leaving(block, columns, incoming)):
-                new[block.shape[position]][:, block.edges(position, columns)] = message
-    residual = max((_change(new[size], old) for size, old in messages.items()), default=0.0)
+                size, edges = block.shape[position], block.edges(position, columns)
+                residual = max(residual, _change(message, messages[size][:, edges]))
+                new[size][:, edges] = message
     return {size: _damped(new[size], old, damping) for size, old in messages.items()}, residual
 
 

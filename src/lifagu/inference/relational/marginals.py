@@ -18,7 +18,7 @@ from lifagu.inference.marginals import Computed
 from lifagu.inference.memory_limit import PlanTooLargeError, memory_limit_of
 from lifagu.inference.planning_by_part import plan_rest
 from lifagu.inference.prepared import Prepared, Questions
-from lifagu.inference.question_checks import TooLarge
+from lifagu.inference.question_checks import TooLarge, told_too_large
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
 from lifagu.inference.relational.questions import GivenEvidence, KindsAsked, known_kinds
@@ -106,7 +106,7 @@ class PreparedClassMarginals(Shown):
     too_large: tuple[TooLarge, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join([str(self.prepared), *map(str, self.too_large)])
+        return "\n".join([str(self.prepared), *told_too_large(self.too_large)])
 
     def run(self, progress: Tell | None = None) -> ClassMarginals:
         """Compute them; progress(done, total) is called now and then."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.names import ChosenNames
+from lifagu.basics.words import counted
 from lifagu.errors import FormatError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.answer import Convergence
+from lifagu.inference.question_checks import TooLarge
 from lifagu.questions import in_memory
 from lifagu.questions.opened import Opened
 from lifagu.questions.requested_marginals import request
@@ -73,10 +78,20 @@ def _by_constants(graph: FactorGraph, variables: Ints) -> dict[str, Ints]:
     }
 
 
-def predicted(
-    case: Statement, cells: ObservedCells, hidden: Ints, engine: str
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """A distribution for each hidden cell, padded with 0, and which of them have an answer."""
+class Answered(NamedTuple):
+    """A distribution for each hidden cell, padded with 0, and which of them have an answer.
+
+    too_large: those that do not fit, part by part; convergence: of belief propagation.
+    """
+
+    probabilities: Floats
+    has_answer: NDArray[np.bool_]
+    too_large: tuple[TooLarge, ...] = ()
+    convergence: Convergence | None = None
+
+
+def predicted(case: Statement, cells: ObservedCells, hidden: Ints, engine: str) -> Answered:
+    """What a case that never saw the hidden cells says about them."""
     moved = in_memory.transferred(case)
     seen = moved.original.evidence(in_memory.bound(case))
     settings = {"engine": engine, "memory_limit": case.place.memory_limit}
@@ -91,4 +106,26 @@ def predicted(
         places = np.searchsorted(asked, found.names.numbers)
         answered[places] = True
         result[places] = rows[found.of] / rows[found.of].sum(axis=1, keepdims=True)
-    return result, answered
+    return Answered(result, answered, found.too_large, found.convergence)
+
+
+def told(folds: Sequence[Answered]) -> Iterator[str]:
+    """What is to be said about the answers: which there are not, and which are not exact."""
+    wide = [part for each in folds for part in each.too_large]
+    left = sum(len(part.variables) for part in wide)
+    scored = "they are scored with the frequencies of their relation"
+    if count := sum(int((~each.has_answer).sum()) for each in folds) - left:
+        yield (
+            f"{counted(count, 'cell')} had no answer, as unknown factors stay connected to them; "
+            f"{scored}"
+        )
+    if wide:
+        yield (
+            f"{counted(left, 'cell')} left out, as what is connected to {wide[0].variables[0]} "
+            f"{wide[0].estimate}; {scored}; the engine bp answers them, but not exactly"
+        )
+    came = [each.convergence for each in folds if each.convergence]
+    if came:
+        astray = sum(not each.converged for each in came)
+        how = f"did NOT converge in {astray} of {len(came)} runs" if astray else "converged"
+        yield f"answers are those of belief propagation, which are not exact; it {how}"

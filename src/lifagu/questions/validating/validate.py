@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Ints
-from lifagu.basics.words import counted
 from lifagu.errors import ModelError, Remedy, TooLargeError, listed
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence
@@ -25,7 +24,7 @@ from lifagu.questions.validating.hidden_tables import (
 )
 from lifagu.questions.validating.hiding import Hiding, folds_of
 from lifagu.questions.validating.observed_cells import ObservedCells
-from lifagu.questions.validating.predicting import predicted, unseen
+from lifagu.questions.validating.predicting import Answered, predicted, told, unseen
 from lifagu.questions.validating.predictions import Predicted
 from lifagu.questions.validating.result import Validation
 from lifagu.questions.validating.scores import CellScores
@@ -52,18 +51,15 @@ def validate(
     if len(cells):
         hidden, scored, notes = folds_of(cells, hiding, untold)
         notes = [*_untold_notes(cells, untold), *notes]
-    places, baseline, said = _predictions(case, cells, evidence, hidden, scored, fillings, engine)
+    places, baseline, said, remarks = _predictions(
+        case, cells, evidence, hidden, scored, fillings, engine
+    )
     if not len(places) and hide_tables is None:
         raise _nothing(cells, untold)
     scores = {} if hide_tables is None else _tables(case, hiding, hide_tables, fillings, evidence)
     if scores and len(cells) and any(each.unknown == "posterior" for each in fillings.values()):
         notes.append("hidden tables are scored as they are filled before anything is observed")
-    for name, each in said.items():
-        if count := int((~each.answered).sum()):
-            notes.append(
-                f"{name}: {counted(count, 'cell')} had no answer, as unknown factors stay "
-                "connected to them; they are scored with the frequencies of their relation"
-            )
+    notes += remarks
     methods = {name: replace(each, tables=scores.get(name)) for name, each in said.items()}
     settings = {"seed": hiding.seed, "folds": hiding.folds}
     return Validation(cells, places, baseline, methods, tuple(notes), settings)
@@ -96,11 +92,11 @@ def _predictions(
     scored: np.ndarray[Any, np.dtype[np.bool_]],
     fillings: Mapping[str, Filling],
     engine: str,
-) -> tuple[Ints, CellScores, dict[str, Predicted]]:
-    """The hidden cells that are scored, ascending, the baseline, and what each way says."""
+) -> tuple[Ints, CellScores, dict[str, Predicted], list[str]]:
+    """The hidden cells that are scored, ascending, the baseline, what each way says, and notes."""
     width = int(cells.sizes.max(initial=1))
     places, expected = [np.zeros(0, dtype=np.int64)], [np.zeros((0, width))]
-    found = {name: ([np.zeros((0, width))], [np.zeros(0, dtype=np.bool_)]) for name in fillings}
+    found = {name: [Answered(np.zeros((0, width)), np.zeros(0, np.bool_))] for name in fillings}
     for number, fold in enumerate(folds):
         asked = fold[scored[fold]]
         blind = unseen(case, cells, evidence, fold)
@@ -110,21 +106,19 @@ def _predictions(
         for name, filling in fillings.items():
             title = f"fold {number + 1} of {len(folds)}, " if len(folds) > 1 else ""
             case.place.progress.stage(f"predicting hidden cells: {title}{name}")
-            probabilities, answered = predicted(
-                replace(blind, filling=filling), cells, asked, engine
-            )
-            probabilities[~answered] = usual[~answered]
-            found[name][0].append(probabilities)
-            found[name][1].append(answered)
+            each = predicted(replace(blind, filling=filling), cells, asked, engine)
+            each.probabilities[~each.has_answer] = usual[~each.has_answer]
+            found[name].append(each)
     order = np.argsort(np.concatenate(places), kind="stable")  # of the model, whatever the folds
     where = np.concatenate(places)[order]
     sizes, truth = cells.sizes[where], cells.values[where]
-    said = {}
-    for name, (parts, flags) in found.items():
-        stacked = np.vstack(parts)[order]
-        scores = CellScores.of(stacked, sizes, truth)
-        said[name] = Predicted(stacked, np.concatenate(flags)[order], scores)
-    return where, CellScores.of(np.vstack(expected)[order], sizes, truth), said
+    said, notes = {}, list[str]()
+    for name, parts in found.items():
+        stacked = np.vstack([each.probabilities for each in parts])[order]
+        flags = np.concatenate([each.has_answer for each in parts])[order]
+        said[name] = Predicted(stacked, flags, CellScores.of(stacked, sizes, truth))
+        notes += [f"{name}: {remark}" for remark in told(parts)]
+    return where, CellScores.of(np.vstack(expected)[order], sizes, truth), said, notes
 
 
 def _tables(
