@@ -18,9 +18,9 @@ from lifagu.formats.json_parts import (
     argument_texts,
     is_template,
 )
-from lifagu.formats.json_ranges import ranges_to_find
 from lifagu.formats.json_values import check_keys, items_at, kind_of, label_of, list_of, object_at
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
+from lifagu.formats.template_ranges import ranges_to_find
 from lifagu.formats.template_tables import COUNTED_KEYS, counted, grouped, to_learn
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
