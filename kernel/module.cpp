@@ -257,11 +257,11 @@ PyObject* move_rows(PyObject* given, bool into_sums) {
         const lifagu::Rows rows{sums.length() / width, table.length() / width, width, codes.length()};
         if (cells.given())
             cells.must_have(codes.length());
-        else
-            codes.must_have(rows.sums);
+        else if (rows.sums ? codes.length() % rows.sums != 0 : codes.length() != 0)
+            throw std::invalid_argument("without cells there must be equally many codes for each row of sums");
         Watch watch(Py_None);
-        const bool legal = into_sums ? lifagu::add_rows(rows, sums.data(), cells.data(), table.data(), codes.data())
-                                     : lifagu::collect_rows(rows, sums.data(), cells.data(), table.data(), codes.data());
+        const bool legal =
+            lifagu::move_rows(rows, sums.data(), cells.data(), table.data(), codes.data(), into_sums);
         if (!legal) throw std::invalid_argument("cells or codes are out of range");
     });
 }
@@ -277,7 +277,8 @@ PyMethodDef methods[] = {
      "number_lists(values, offsets, width, ordered, numbers, wide)\n\nNumber equal lists alike, by first occurrence."},
     {"number_ids", number_ids, METH_VARARGS, "number_ids(ids, numbers)\n\nNumber ids by first occurrence."},
     {"add_rows", add_rows, METH_VARARGS,
-     "add_rows(sums, cells, table, codes, width)\n\nsums[cells[i]] += table[codes[i]]; cells None: i; codes < 0: nothing."},
+     "add_rows(sums, cells, table, codes, width)\n\nsums[cells[i]] += table[codes[i]]; cells None: equally many codes "
+     "for each row of sums, in order; codes < 0: nothing."},
     {"collect_rows", collect_rows, METH_VARARGS,
      "collect_rows(sums, cells, table, codes, width)\n\nThe way back: table[codes[i]] += sums[cells[i]]."},
     {nullptr, nullptr, 0, nullptr},

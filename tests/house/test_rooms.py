@@ -12,7 +12,15 @@ from support.helpers import ROOT
 
 PACKAGE = ROOT / "src/lifagu"
 BELOW = ("errors", "basics", "graph", "relational", "likeness")  # each knows those before it
-SIBLINGS = ("symmetry", "filling", "inference", "formats", "data", "drawing")  # none knows another
+SIBLINGS = (
+    "symmetry",
+    "filling",
+    "inference",
+    "formats",
+    "data",
+    "drawing",
+    "learning",
+)  # none knows another
 ROOMS: dict[str, set[str]] = {
     **{room: set(BELOW[:place]) for place, room in enumerate(BELOW)},
     **{room: set(BELOW) for room in SIBLINGS},

@@ -271,6 +271,23 @@ def impute(options: Options) -> None:
         say(report(found))
 
 
+def learn(options: Options) -> None:
+    """``lifagu learn``."""
+    from lifagu.cli.learned import report
+
+    with opened(options) as (case, progress):
+        found = case.learn(seed=options.seed, restarts=options.restarts)
+        if options.out:
+            progress.stage(f"writing {options.out}")
+            found.write(options.out)
+    for remark in found.notes:
+        note(f"note: {remark}", options.quiet)
+    if options.json:
+        say_json(found.json())
+    else:
+        say(report(found))
+
+
 def validate(options: Options) -> None:
     """``lifagu validate``."""
     from lifagu.questions.validating.report import check_cells, check_report
@@ -386,6 +403,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "experiment": experiment,
     "impute": impute,
     "info": info,
+    "learn": learn,
     "lift": lift,
     "logz": logz,
     "map": map_,

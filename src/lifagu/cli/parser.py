@@ -151,6 +151,23 @@ def _impute(parser: Parser) -> None:
     options.quiet(parser)
 
 
+def _learn(parser: Parser) -> None:
+    options.model(parser)
+    text = (
+        "write the template with literal tables in place of those that were to be learned "
+        "(.json; tables of many groups as Parquet beside it)"
+    )
+    value(parser, "--out", "FILE", text)
+    count(parser, "--seed", "S", 0, 0, "of all that is random")
+    count(parser, "--restarts", "N", 1, 4, "times that hidden relations are begun anew")
+    text = "keep there what is finished, so that an interrupted run can go on"
+    value(parser, "--temp", "DIR", text)
+    flag(parser, "--resume", "go on with what an interrupted run has kept in --temp")
+    options.memory_limit(parser)
+    options.json(parser)
+    options.quiet(parser)
+
+
 def _validate(parser: Parser) -> None:
     options.model(parser)
     hidden = parser.add_mutually_exclusive_group()
@@ -282,6 +299,7 @@ COMMANDS: Commands = {
         _impute,
         "fill what is unknown in a model or a database, answer, and say what rests on what",
     ),
+    "learn": (_learn, "learn the tables that a template marks, from its own database with NULLs"),
     "validate": (
         _validate,
         "hide observed cells, predict them from the others, and say how far to trust answers",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.choices import EngineName, Figure, Rule
 from lifagu.basics.html import Shown
-from lifagu.basics.inputs import instance, items, text
+from lifagu.basics.inputs import instance, items, text, whole
 from lifagu.errors import ModelError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, by_name
@@ -21,6 +21,7 @@ from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.prepared import Asked, Planned
 from lifagu.questions import asking
 from lifagu.questions.case_contents import CaseContents
+from lifagu.questions.opened import Opened
 from lifagu.questions.planning import names_in
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from lifagu.inference.most_probable import Best
     from lifagu.inference.relational.most_probable import RelationalBest
     from lifagu.questions.findings import Groups, Imputed, Lift
+    from lifagu.questions.learning import Learned
     from lifagu.questions.validating.result import Validation
 
 Question = str | Sequence[str]
@@ -328,6 +330,42 @@ class Case(CaseContents, Shown):
         from lifagu.questions import showing
 
         return showing.impute(self, queries, engine, out, write)
+
+    def learn(self, *, seed: int = 0, restarts: int = 4) -> Learned:
+        """Learn the tables that a template asks to be learned, from its own evidence.
+
+        Other verbs do that by themselves where it is needed, and keep what was learned.
+
+        Parameters
+        ----------
+        seed : int
+            Of all that is random: which cells are hidden while choosing, and where hidden
+            relations begin.
+        restarts : int
+            How often hidden relations are begun anew; the likeliest beginning goes on.
+
+        Returns
+        -------
+        Learned
+            The tables, how they were learned and how well; its `case` asks with them.
+        """
+        import time
+
+        from lifagu.questions.learning import Learned, learned
+        from lifagu.relational.learning_task import LearningSettings
+
+        read = self.opened.read(self.place.progress)
+        if read.task is None:
+            raise ModelError(
+                "this model has no table to learn; a template asks for it with "
+                '"table": "learn" in a parfactor'
+            )
+        settings = LearningSettings(whole("seed", seed, 0), whole("restarts", restarts, 1))
+        start = time.perf_counter()
+        found = learned(read, self.place, settings)
+        seconds = time.perf_counter() - start
+        opened = Opened(self.opened.path, self.opened.database, found)
+        return Learned(replace(self, opened=opened), found, seconds)
 
     def validate(
         self,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.progress import Progress
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.questions.learning import learned
+from lifagu.questions.place import Place
 from lifagu.questions.storage import is_folder, load
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
@@ -36,14 +38,21 @@ class Opened:
         """Whether an engine could work on it where it is."""
         return bool(self.path) and is_folder(self.path)
 
-    def loaded(self, progress: Progress) -> Loaded:
+    def read(self, progress: Progress) -> Loaded:
         """The model with its own evidence and questions, in memory, read once."""
         if self.given is None:
             progress.stage(f"reading {self.path}")
             self.given = load(
-                self.path, self.database, lambda what: progress.stage(f"reading {what}")
+                self.path, self.database, lambda what: progress.stage(f"reading {what}"), False
             )
         return self.given
+
+    def loaded(self, place: Place) -> Loaded:
+        """The same with the tables that it asks to be learned, which is done when it is needed."""
+        found = self.read(place.progress)
+        if found.task is not None and found.learned is None:
+            self.given = found = learned(found, replace(place, temp=None))
+        return found
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """A result that is computed when first asked for; the latest are kept."""
@@ -77,5 +86,5 @@ def opened(
         return Opened(given=Loaded(subject, {}))
     found = Opened(subject, database)
     if database is not None or not found.is_folder:
-        found.loaded(progress)
+        found.read(progress)
     return found

@@ -123,7 +123,7 @@ def _ones(moved: Transfer) -> Any:
 
 def _source(case: Statement) -> Source:
     """The database that results are to be written into."""
-    source = case.opened.loaded(case.place.progress).source
+    source = case.opened.read(case.place.progress).source
     if source is None:
         what = f"{case.opened.path or 'this model'} reads no database to write into"
         raise ModelError(what, remedy=Remedy.WRITE_ELSEWHERE)

@@ -36,17 +36,17 @@ class Statement(Frozen):
     @property
     def model(self) -> FactorGraph | ParfactorGraph:
         """The model as it came, in memory."""
-        return self.opened.loaded(self.place.progress).model
+        return self.opened.loaded(self.place).model
 
     @property
     def queries(self) -> Sequence[str]:
         """The variables that the model itself asks about; those in a folder ask about none."""
-        return () if self.opened.is_folder else self.opened.loaded(self.place.progress).queries
+        return () if self.opened.is_folder else self.opened.read(self.place.progress).queries
 
     @property
     def own_evidence(self) -> Mapping[str, Observation]:
         """What the model itself observes."""
-        return self.opened.loaded(self.place.progress).evidence
+        return self.opened.read(self.place.progress).evidence
 
     @property
     def beside_own(self) -> dict[str, Observation]:

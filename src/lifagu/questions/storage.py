@@ -20,6 +20,8 @@ from lifagu.formats import write as write_file
 from lifagu.formats.files import ending
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.questions.learning import learned
+from lifagu.questions.place import Place
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
 
 
 def load(
-    path: PathLike, database: str | None = None, progress: Callable[[str], None] | None = None
+    path: PathLike,
+    database: str | None = None,
+    progress: Callable[[str], None] | None = None,
+    learn: bool = True,
 ) -> Loaded:
     """Read a model, its evidence and its questions at once.
 
@@ -43,6 +48,9 @@ def load(
         Path or URL that a template is to read instead of its own source; it is asked once.
     progress : callable, optional
         Called with a text that says what is being read.
+    learn : bool
+        Whether tables that a template asks to be learned are learned at once; they are unknown
+        otherwise.
 
     Returns
     -------
@@ -58,16 +66,20 @@ def load(
     if template is None:
         _refuse_database(path, database)
         return found.loaded()
-    return _from_database(template, database, progress)
+    return _from_database(template, database, progress, learn)
 
 
 def _from_database(
-    template: Template, database: str | None, progress: Callable[[str], None] | None = None
+    template: Template,
+    database: str | None,
+    progress: Callable[[str], None] | None = None,
+    learn: bool = True,
 ) -> Loaded:
     from lifagu.data.templates import load_template
 
     source = template.source if database is None else _named(database)
-    return replace(load_template(template, source, progress), source=source)
+    loaded = replace(load_template(template, source, progress), source=source)
+    return learned(loaded, Place()) if learn else loaded
 
 
 def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
@@ -126,7 +138,9 @@ def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Obse
     found = contents(path)
     template = found.template()
     return (
-        found.evidence() if template is None else dict(_from_database(template, database).evidence)
+        found.evidence()
+        if template is None
+        else dict(_from_database(template, database, learn=False).evidence)
     )
 
 

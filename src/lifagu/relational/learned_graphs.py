@@ -228,18 +228,78 @@ def with_tables(loaded: Loaded, learned: LearnedModel) -> Loaded:
     supports = [graph.support or exact(len(factor_given))]
     behind, held = np.arange(len(factor_given)), len(factor_given)
     for table, start, found in zip(task.tables, loaded.learned_at, learned.tables, strict=True):
-        rows = found.stack[:, _canonical_places(graph, start)]
+        stack, of_row = _variants(task, table, found)
+        rows = stack[:, _canonical_places(graph, start)]
         values.append(rows.reshape(-1) + 0.0)
         lengths.append(np.full(len(rows), rows.shape[1]))
         mine = slice(start, start + len(table))
-        factor_given[mine] = number + table.in_stack
+        factor_given[mine] = number + of_row
         behind[mine] = held + table.in_stack
         supports.append(_supports(table, found))
-        number, held = number + len(rows), held + len(rows)
+        number, held = number + len(rows), held + len(found.stack)
     given = GivenTables(np.concatenate(values), offsets_of(np.concatenate(lengths)))
     filled = graph.refilled(given, factor_given)
     support = joined(supports).taken(behind).or_none
     return replace(loaded, model=replace(filled, support=support), learned=learned)
+
+
+def _variants(task: LearningTask, table: TableToLearn, found: LearnedTable) -> tuple[Floats, Ints]:
+    """The tables of a stack for every pattern of conditions that were not observed, and each row's.
+
+    What such a condition says is the same whatever its label, so that its own marginal tells
+    nothing: it is not predicted.
+    """
+    if not found.conditions:
+        return found.stack, table.in_stack
+    shape, count = task.shape(table), len(found.stack)
+    wide = [size + (axis in found.conditions) for axis, size in enumerate(shape)]
+    whole = found.stack.reshape(count, *wide)
+    unseen = np.zeros((len(table), len(shape)), dtype=np.int64)
+    for axis in found.conditions:
+        slot = table.slots[axis]
+        unseen[:, axis] = task.relations[slot.relation].values[slot.cells] < 0
+    pattern = group_rows(unseen)
+    stacks = []
+    for same in members(pattern):
+        seen = tuple(
+            slice(-1, None) if missing else slice(0, size)
+            for missing, size in zip(unseen[same[0]].tolist(), shape, strict=True)
+        )
+        stacks.append(np.broadcast_to(whole[(slice(None), *seen)], (count, *shape)))
+    return np.concatenate(stacks).reshape(len(stacks) * count, -1), pattern * count + table.in_stack
+
+
+def with_hidden(loaded: Loaded, variables: Ints) -> Loaded:
+    """What was loaded, with something to learn from which some observed variables are hidden.
+
+    Where the template asks about no relation, those of hidden variables are what is asked.
+    """
+    graph, task = loaded.model, loaded.task
+    if task is None or not isinstance(graph, FactorGraph):
+        return loaded
+    names = ground_names(graph)
+    origin = names.origins(variables)
+    relations = list(task.relations)
+    met = set()
+    for place in np.unique(origin).tolist():
+        mine = variables[origin == place]
+        cells = (
+            [(place - 1, mine - names.start(place))]
+            if place
+            else [(len(names.rows) + int(each), np.zeros(1, dtype=np.int64)) for each in mine]
+        )
+        for number, own in cells:
+            values = relations[number].values.copy()
+            values[own] = -1
+            relations[number] = replace(relations[number], values=values)
+            met.add(number)
+    learned = {slot.relation for table in task.tables for slot in table.slots}
+    asked = task.asked
+    if not len(loaded.query_numbers()) and met & learned:
+        asked = frozenset(met & learned)
+    return replace(
+        loaded, task=replace(task, relations=tuple(relations), asked=asked), learned=None
+    )
 
 
 def _canonical_places(graph: FactorGraph, factor: int) -> Ints:

@@ -130,7 +130,9 @@ class LearnedTable:
     nobody has seen; records: how many rows with all arguments observed stand behind each; method:
     how it was learned; parameters: how many the data decide upon, in effect; scales: how far groups
     of each level differ from the level above (a standard deviation of logs; 0: not at all);
-    loss_without: by how much the score gets worse without it, in nats a cell.
+    loss_without: by how much cells are told worse without it, in nats a cell; conditions: the
+    arguments, by place, that it tells from and not about; each has one more label, the last, which
+    stands for not having been observed.
     """
 
     name: str
@@ -140,6 +142,7 @@ class LearnedTable:
     parameters: float
     scales: tuple[float, ...] = ()
     loss_without: float | None = None
+    conditions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,12 +165,14 @@ class LearningSettings:
     """How to learn: everything that is random comes of the seed.
 
     restarts: how often hidden relations are begun anew; sample: cells of a relation on which
-    scales are found where there are more.
+    scales are found where there are more; polished: how many cells undirected tables may have to be
+    polished by their likelihood.
     """
 
     seed: int = 0
     restarts: int = 4
     sample: int = 20_000
+    polished: int = 200_000
 
 
 class Expected(NamedTuple):
@@ -185,10 +190,16 @@ class Expectation(Protocol):
     """Exact expectations under given tables, computed by those who know how to answer."""
 
     def __call__(self, stacks: Sequence[Floats], *, observed: bool = True) -> Expected:
-        """With all tables to learn as given (potentials); observed: given what was observed."""
+        """With all tables to learn as given (potentials); observed: given what was observed.
+
+        Where that has no weight at all, its log is -inf and nothing is counted.
+        """
+
+    def work(self, *, observed: bool = True) -> int:
+        """How many numbers that would handle; what does not fit is a `TooLargeError`."""
 
 
-class Journal(Protocol):
+class LearningJournal(Protocol):
     """What long work has finished, so that it can go on after an interruption."""
 
     def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:

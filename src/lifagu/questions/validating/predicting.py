@@ -18,6 +18,7 @@ from lifagu.questions.requested_marginals import request
 from lifagu.questions.statement import Statement
 from lifagu.questions.validating.observed_cells import ObservedCells
 from lifagu.relational.grounding import ground_names
+from lifagu.relational.learned_graphs import with_hidden
 from lifagu.relational.loaded import Loaded
 
 
@@ -34,23 +35,24 @@ def unseen(case: Statement, cells: ObservedCells, evidence: Evidence, hidden: In
 
 
 def _counted_again(case: Statement, cells: ObservedCells, hidden: Ints) -> FactorGraph:
-    """The graph, read again without records of hidden cells where tables were counted by key."""
-    loaded, progress = case.opened.loaded(case.place.progress), case.place.progress
+    """The graph whose tables nobody counted or learned from hidden cells."""
+    loaded, progress = case.opened.read(case.place.progress), case.place.progress
     template = loaded.template
-    if (
-        template is None
-        or not isinstance(loaded.model, FactorGraph)
-        or not any(each.key for each in template.learned.values())
-    ):
+    if template is None or not isinstance(loaded.model, FactorGraph):
         return cells.graph
-    from lifagu.data.templates import load_template
+    counts = any(each.key for each in template.learned.values())
+    if not counts and loaded.task is None:
+        return cells.graph
+    again = with_hidden(loaded, cells.variables[hidden])
+    if counts or False:
+        from lifagu.data.templates import load_template
 
-    again = load_template(
-        template,
-        loaded.source,
-        lambda what: progress.stage(f"counting again: {what}"),
-        _by_constants(loaded.model, cells.variables[hidden]),
-    )
+        again = load_template(
+            template,
+            loaded.source,
+            lambda what: progress.stage(f"counting again: {what}"),
+            _by_constants(loaded.model, cells.variables[hidden]),
+        )
     graph = in_memory.grounded(replace(case, opened=Opened(given=again)))
     if not np.array_equal(graph.variable_declared, cells.graph.variable_declared):
         raise FormatError(

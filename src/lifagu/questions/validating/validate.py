@@ -14,6 +14,7 @@ from lifagu.errors import ModelError, Remedy, TooLargeError, listed
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence
 from lifagu.questions import in_memory
+from lifagu.questions.opened import Opened
 from lifagu.questions.place import HERE, LIFTING
 from lifagu.questions.statement import Statement
 from lifagu.questions.validating.hidden_tables import (
@@ -40,10 +41,13 @@ def validate(
 ) -> Validation:
     """Hide, fill, predict and score; tables too if a share of them is to be hidden."""
     case = _here(case)
-    graph = in_memory.grounded(case)
-    evidence = graph.evidence(in_memory.bound(case))
+    read = case.opened.read(case.place.progress)
+    # which cells there are is known before anything is learned
+    unlearned = replace(case, opened=Opened(given=replace(read, task=None)))
+    graph = in_memory.grounded(unlearned)
+    evidence = graph.evidence(in_memory.bound(unlearned))
     cells = ObservedCells.of(graph, evidence)
-    untold = case.opened.loaded(case.place.progress).untold
+    untold = read.untold
     hidden, scored, notes = list[Ints](), np.zeros(0, dtype=np.bool_), list[str]()
     if len(cells):
         hidden, scored, notes = folds_of(cells, hiding, untold)

@@ -1,0 +1,40 @@
+"""What `lifagu learn` found, as a short table and a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lifagu.basics.words import counted
+from lifagu.cli.output import table
+
+if TYPE_CHECKING:
+    from lifagu.questions.learning import Learned
+
+MOST_LINES = 30
+
+
+def report(found: Learned) -> str:
+    """The tables, those that matter most first, and how well hidden cells were told."""
+    facts = found.json()
+    tables = sorted(facts["tables"], key=lambda each: -(each["loss_without"] or 0.0))
+    rows = [["table", "learned by", "records", "groups", "parameters", "lost without it"]]
+    rows += [
+        [
+            each["name"],
+            each["method"],
+            f"{each['records']:,.0f}",
+            str(each["groups"] or ""),
+            f"{each['parameters']:.1f}",
+            "" if each["loss_without"] is None else f"{each['loss_without']:.4f}",
+        ]
+        for each in tables[:MOST_LINES]
+    ]
+    lines = [f"{counted(len(tables), 'table')} learned in {found.seconds:.1f} s", table(rows)]
+    if len(tables) > MOST_LINES:
+        lines.append(f"  … and {len(tables) - MOST_LINES} more (all of them with --json)")
+    if facts["score"] is not None:
+        lines.append(
+            f"cells that were hidden meanwhile: log loss {facts['score']:.3f}, "
+            f"frequencies {facts['baseline']:.3f} (nats a cell)"
+        )
+    return "\n".join(lines)

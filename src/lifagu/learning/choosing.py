@@ -1,0 +1,176 @@
+"""Undirected tables learned together: scales found, and multiples of them chosen on hidden cells.
+
+The composite likelihood counts an interaction from both sides, and so trusts it too much. How far
+penalties have to be raised for that is told by cells that are hidden: a fifth of what was observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.learning.composite import Composite
+from lifagu.learning.parameters import Parameters
+from lifagu.learning.polishing import STEPS, polished
+from lifagu.learning.scales import (
+    FIRST,
+    LATER,
+    ROUNDS,
+    Heard,
+    Multipliers,
+    ScaledFit,
+    first_fit,
+    fitted,
+    multiplied,
+    multiplied_kinds,
+    next_round,
+)
+from lifagu.relational.learning_task import LearningJournal, LearningSettings
+
+HIDDEN = 0.2  # the share of observed cells that are hidden while choosing
+TRIED = {"joint": (2.5, 4.0, 6.0), "level": (0.5, 0.7, 1.0), "condition": (1.0, 1.5, 2.2)}
+TRIAL, LAST = 25, 50  # steps of each trial, and of the last fit
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Parameters, their penalties, how many of each block the data decide upon, and the score.
+
+    hidden: how many cells were; score, baseline: their mean log loss, and that of frequencies;
+    without: by table how much is lost without it, in nats a hidden cell.
+    """
+
+    vector: Floats
+    penalty: Floats
+    effective: Floats
+    hidden: int
+    score: float
+    baseline: float
+    without: Floats
+
+
+def chosen(
+    parameters: Parameters,
+    settings: LearningSettings,
+    journal: LearningJournal,
+    heard: Heard | None = None,
+) -> Chosen:
+    """Learn the tables of some parameters together."""
+    values = [each.values for each in parameters.task.relations]
+    random = np.random.default_rng(settings.seed)
+    told = [_at_most(each, settings.sample, random) for each in values]
+    hidden = [_hidden(each, random) for each in values]
+    seen = [np.where(each >= 0, -1, label) for each, label in zip(hidden, values, strict=True)]
+    asked = [_at_most(each, settings.sample, random) for each in hidden]
+
+    scaled = _scaled(Composite.of(parameters, values, told), journal, heard)
+    test = Composite.of(parameters, seen, asked)
+    known = [_at_most(each, settings.sample, random) for each in seen]
+    trial = Composite.of(parameters, seen, known)
+    best, vector = _multipliers(trial, test, scaled.penalty, journal, heard)
+    score, baseline = _mean(test.losses(vector)), _frequencies(seen, test)
+    without = test.losses_without(vector) / max(test.count, 1)
+
+    penalty = multiplied(parameters, scaled.penalty, best)
+
+    def last() -> dict[str, Floats]:
+        whole = Composite.of(parameters, values)
+        return {"vector": fitted(whole, penalty, scaled.vector, LAST, heard)}
+
+    vector = journal.once("last", last)["vector"]
+    if sum(len(values[each]) for each in parameters.task.asked) <= settings.polished:
+
+        def polish() -> dict[str, Floats]:
+            return {"vector": polished(parameters, vector, penalty, settings.seed, heard)}
+
+        vector = journal.once("polished", polish)["vector"]
+    return Chosen(vector, penalty, scaled.effective, test.count, score, baseline, without)
+
+
+def steps_in_all() -> int:
+    """About how many steps `chosen` takes, for those who wait."""
+    trials = sum(len(each) - 1 for each in TRIED.values())
+    return 2 * FIRST + ROUNDS * LATER + trials * TRIAL + LAST + STEPS
+
+
+def _hidden(values: Ints, random: np.random.Generator) -> Ints:
+    """The labels of some observed cells, which are to be hidden; -1 for all others."""
+    return np.where((random.random(len(values)) < HIDDEN) & (values >= 0), values, -1)
+
+
+def _at_most(labels: Ints, many: int, random: np.random.Generator) -> Ints:
+    """The labels of so many observed cells at most, chosen at random; -1 for the others."""
+    cells = np.flatnonzero(labels >= 0)
+    if len(cells) <= many:
+        return labels
+    found = np.full_like(labels, -1)
+    kept = random.choice(cells, many, replace=False)
+    found[kept] = labels[kept]
+    return found
+
+
+def _scaled(composite: Composite, journal: LearningJournal, heard: Heard | None) -> ScaledFit:
+    """A scale for each table, found in rounds."""
+    fit = ScaledFit(np.zeros(0), np.zeros(0), np.zeros(0))
+    for number in range(ROUNDS + 1):
+
+        def compute(number: int = number, fit: ScaledFit = fit) -> dict[str, Floats]:
+            found = next_round(composite, fit, heard) if number else first_fit(composite, heard)
+            return {field.name: getattr(found, field.name) for field in fields(ScaledFit)}
+
+        fit = ScaledFit(**journal.once(f"scales {number}", compute))
+    return fit
+
+
+def _multipliers(
+    trial: Composite,
+    test: Composite,
+    penalty: Floats,
+    journal: LearningJournal,
+    heard: Heard | None,
+) -> tuple[Multipliers, Floats]:
+    """Those with which hidden cells are told best, one after the other, and their parameters."""
+    known: dict[Multipliers, tuple[float, Floats]] = {}
+    parameters = trial.parameters
+
+    def tried(by: Multipliers, start: Floats, steps: int) -> float:
+        if by not in known:
+
+            def compute() -> dict[str, Floats]:
+                return {
+                    "vector": fitted(
+                        trial, multiplied(parameters, penalty, by), start, steps, heard
+                    )
+                }
+
+            vector = journal.once(f"tried {by}", compute)["vector"]
+            known[by] = _mean(test.losses(vector)), vector
+        return known[by][0]
+
+    best = Multipliers()
+    tried(best, np.zeros(parameters.size), FIRST)
+    there = multiplied_kinds(parameters)
+    for name in TRIED:
+        if name in there:
+            start = known[best][1]
+            choices = [replace(best, **{name: each}) for each in TRIED[name]]
+            best = min(choices, key=lambda by: tried(by, start, TRIAL))
+    return best, known[best][1]
+
+
+def _mean(losses: Sequence[Floats]) -> float:
+    every = np.concatenate([np.zeros(0), *losses])
+    return float(every.mean()) if len(every) else float("nan")
+
+
+def _frequencies(seen: Sequence[Ints], test: Composite) -> float:
+    """The mean log loss of hidden cells if all that is known is how often each label was seen."""
+    losses = []
+    for each in test.told:
+        counts = np.bincount(seen[each.relation][seen[each.relation] >= 0], minlength=each.size)
+        shares = np.maximum(counts / max(counts.sum(), 1), 1e-4)
+        losses.append(-np.log(shares / shares.sum())[each.labels])
+    return _mean(losses)

@@ -1,0 +1,249 @@
+"""The exact likelihood of undirected tables, where all sums can be done.
+
+Log tables are sums of deviations from the level above, each with a penalty λ/2 · ‖·‖²; a table that
+is conditional on something is normalised over the rest. The derivative of the log likelihood by an
+entry of a log table is how often it is expected given what was observed, less how often without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.errors import NoAnswerError, TooLargeError
+from lifagu.learning.counting import ConditionalShape, counted, depths
+from lifagu.learning.minimising import minimise
+from lifagu.relational.learning_task import Expectation, LearnedTable, LearningTask, TableToLearn
+
+TRACTABLE = 2**25  # numbers that one pass may handle: about a second
+COMMON, GROUPS = 0.1, 2.0  # penalties to begin with
+ROUNDS, STEPS = 4, 60  # how often penalties are found anew, and steps between
+
+
+def is_tractable(expect: Expectation, most: int = TRACTABLE) -> bool:
+    """Whether a pass with what was observed and one without handle no more numbers than that."""
+    try:
+        return max(expect.work(), expect.work(observed=False)) <= most
+    except TooLargeError:
+        return False
+
+
+def learn_by_likelihood(
+    task: LearningTask,
+    expect: Expectation,
+    start: Sequence[Floats] | None = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[LearnedTable, ...]:
+    """The tables under which what was observed is most probable, less the penalties.
+
+    Penalties are those under which tables of that size are most probable (MacKay, 1992). start:
+    stacks to begin with; without them all potentials are 1.
+    """
+    likelihood = Likelihood(task, expect)
+    penalties: Penalties = [(COMMON, *(GROUPS for _ in table.levels)) for table in task.tables]
+    point = likelihood.point(start)
+    for turn in range(ROUNDS):
+        bends = likelihood.curvature(point)
+        found = minimise(
+            partial(likelihood.loss, penalties=penalties),
+            point,
+            scale=np.sqrt(bends + likelihood.spread(penalties)),
+            iterations=STEPS if turn < ROUNDS - 1 else 4 * STEPS,
+            progress=progress,
+        )
+        point = found.point
+        if turn < ROUNDS - 1:
+            penalties = likelihood.fitting_penalties(point, penalties)
+    return likelihood.learned(point, penalties)
+
+
+@dataclass(frozen=True, eq=False)
+class _LogStack:
+    """Where the deviations of one table's stack are in the vector, and how they make log tables.
+
+    silent: groups of whose rows nothing was observed; they have no deviation.
+    """
+
+    table: TableToLearn
+    conditions: ConditionalShape
+    start: int
+    silent: Ints
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Tables of the stack × states."""
+        return len(self.table.above), int(np.prod(self.conditions.shape))
+
+    @property
+    def stop(self) -> int:
+        """Where the next one begins."""
+        return self.start + self.shape[0] * self.shape[1]
+
+    @cached_property
+    def levels(self) -> list[Ints]:
+        """The tables of the stack at each depth."""
+        depth = depths(self.table.above)
+        return [np.flatnonzero(depth == each) for each in range(1 + len(self.table.levels))]
+
+    def deviations(self, vector: Floats) -> Floats:
+        """Its part of a vector."""
+        return vector[self.start : self.stop].reshape(self.shape)
+
+    def logs(self, vector: Floats) -> Floats:
+        """Log tables: normalised where they are conditional, else with the largest being 0."""
+        found = np.array(self.deviations(vector))
+        for level in self.levels[1:]:
+            found[level] += found[self.table.above[level]]
+        if self.table.given:
+            return self.conditions.log_normalised(found)
+        found -= found.max(axis=1, keepdims=True)
+        return found
+
+    def back(self, gradient: Floats, potentials: Floats) -> Floats:
+        """From the derivative by log tables to that by deviations, flat."""
+        if self.table.given:
+            gradient = gradient - potentials * self.conditions.sums(gradient)
+        found = np.array(gradient)
+        for level in reversed(self.levels[1:]):
+            np.add.at(found, self.table.above[level], found[level])
+        found[self.silent] = 0.0
+        return found.reshape(-1)
+
+
+Penalties = Sequence[tuple[float, ...]]  # for each table, of the common one and of each level
+
+
+class Likelihood:
+    """The penalised log likelihood as a function of deviations, all in one vector."""
+
+    def __init__(self, task: LearningTask, expect: Expectation) -> None:
+        self.task, self._expect = task, expect
+        self._stacks: list[_LogStack] = []
+        for table in task.tables:
+            start = self._stacks[-1].stop if self._stacks else 0
+            conditions = ConditionalShape(task.shape(table), table.given)
+            self._stacks.append(_LogStack(table, conditions, start, _silent(task, table)))
+
+    @property
+    def size(self) -> int:
+        """How long the vector is."""
+        return self._stacks[-1].stop if self._stacks else 0
+
+    @property
+    def silent(self) -> Ints:
+        """Which deviations stay 0: those of groups of which nothing was observed."""
+        mask = np.zeros(self.size, dtype=bool)
+        for one in self._stacks:
+            mask[one.start : one.stop].reshape(one.shape)[one.silent] = True
+        return np.flatnonzero(mask)
+
+    def point(self, stacks: Sequence[Floats] | None) -> Floats:
+        """The deviations that make these potentials; without them, none."""
+        vector = np.zeros(self.size)
+        for one, stack in zip(self._stacks, stacks or (), strict=False):
+            logs = np.log(np.maximum(stack, 1e-12))
+            logs = logs - logs.mean(axis=1, keepdims=True)
+            above = np.where(one.table.above[:, None] < 0, 0.0, logs[one.table.above])
+            one.deviations(vector)[:] = logs - above
+            one.deviations(vector)[one.silent] = 0.0
+        return vector
+
+    def stacks(self, vector: Floats) -> list[Floats]:
+        """The potentials."""
+        return [np.exp(one.logs(vector)) for one in self._stacks]
+
+    def loss(self, vector: Floats, penalties: Penalties) -> tuple[float, Floats]:
+        """Minus the penalised log likelihood, and its derivative."""
+        stacks = self.stacks(vector)
+        seen, free = self._expect(stacks), self._expect(stacks, observed=False)
+        spread = self.spread(penalties)
+        loss = free.log_weight - seen.log_weight + 0.5 * float(spread @ vector**2)
+        parts = zip(self._stacks, free.counts, seen.counts, stacks, strict=True)
+        back = [one.back(without - given, stack) for one, without, given, stack in parts]
+        return loss, np.concatenate((*back, np.zeros(0))) + spread * vector
+
+    def spread(self, penalties: Penalties) -> Floats:
+        """The penalty of each deviation."""
+        vector = np.empty(self.size)
+        for one, mine in zip(self._stacks, penalties, strict=True):
+            for level, penalty in zip(one.levels, mine, strict=True):
+                one.deviations(vector)[level] = penalty
+        return vector
+
+    def curvature(self, vector: Floats) -> Floats:
+        """How much the loss bends along each deviation, roughly: as if rows were independent."""
+        stacks = self.stacks(vector)
+        found = np.empty(self.size)
+        seen = self._expect(stacks)
+        if not np.isfinite(seen.log_weight):
+            raise NoAnswerError(
+                "what was observed has probability zero under the tables that are given; "
+                "correct them or the observations"
+            )
+        free = self._expect(stacks, observed=False).counts
+        for one, many in zip(self._stacks, free, strict=True):
+            total = many.copy()
+            for level in reversed(one.levels[1:]):
+                np.add.at(total, one.table.above[level], total[level])
+            whole = one.conditions.sums(total) if one.table.given else _row_sums(total)
+            one.deviations(found)[:] = total * (1 - total / np.maximum(whole, 1e-300))
+        return np.maximum(found, 0.0)
+
+    def fitting_penalties(self, vector: Floats, penalties: Penalties) -> Penalties:
+        """Penalties that fit how far tables are from those above, as far as the data decide."""
+        bends, found = self.curvature(vector), []
+        for one, mine in zip(self._stacks, penalties, strict=True):
+            new = []
+            for number, (level, penalty) in enumerate(zip(one.levels, mine, strict=True)):
+                decided = self._decided(one, bends, level, penalty)
+                size = float((one.deviations(vector)[level] ** 2).sum())
+                usual = GROUPS if number else COMMON
+                new.append((decided + 0.5) / (size + 0.5 / usual))
+            found.append(tuple(new))
+        return found
+
+    def _decided(self, one: _LogStack, bends: Floats, level: Ints, penalty: float) -> float:
+        """How many deviations of a level the data decide upon."""
+        mine = one.deviations(bends)[level]
+        freedom = one.conditions.freedom if one.table.given else one.shape[1] - 1
+        return float((mine / (mine + penalty)).sum()) * freedom / (freedom + 1)
+
+    def learned(self, vector: Floats, penalties: Penalties) -> tuple[LearnedTable, ...]:
+        """What was learned; log tables that are not conditional have mean 0."""
+        bends = self.curvature(vector)
+        found = []
+        for one, mine, seen in zip(self._stacks, penalties, counted(self.task), strict=True):
+            logs = one.logs(vector)
+            if not one.table.given:
+                logs = logs - logs.mean(axis=1, keepdims=True)
+            levels = zip(one.levels, mine, strict=True)
+            found.append(
+                LearnedTable(
+                    name=one.table.name,
+                    stack=np.exp(logs),
+                    records=seen.sum(axis=1),
+                    method="likelihood",
+                    parameters=sum(self._decided(one, bends, *each) for each in levels),
+                    scales=tuple(float(1 / np.sqrt(each)) for each in mine[1:]),
+                )
+            )
+        return tuple(found)
+
+
+def _silent(task: LearningTask, table: TableToLearn) -> Ints:
+    """The groups of whose rows, and of those of groups below, nothing was observed."""
+    told = np.zeros(len(table.above), dtype=bool)
+    for slot in table.slots:
+        told[table.in_stack[task.relations[slot.relation].values[slot.cells] >= 0]] = True
+    told[0] = True
+    for _ in table.levels:
+        told[table.above[told & (table.above >= 0)]] = True
+    return np.flatnonzero(~told)
+
+
+def _row_sums(stack: Floats) -> Floats:
+    return np.broadcast_to(stack.sum(axis=1, keepdims=True), stack.shape)

@@ -1,0 +1,247 @@
+"""All tables of a task: those that hang together are learned together, each by the way that fits.
+
+Tables that make up a Bayesian network are counted, or, where cells are hidden, found by expectation
+and maximisation. Others are learned by their exact likelihood where all its sums can be done, else
+by the composite likelihood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, connected_parts, members
+from lifagu.basics.progress import Progress
+from lifagu.errors import ModelError, TooLargeError, listed
+from lifagu.learning.choosing import Chosen, chosen, steps_in_all
+from lifagu.learning.composite import Composite
+from lifagu.learning.counting import counted
+from lifagu.learning.directed import directed
+from lifagu.learning.exact_likelihood import is_tractable, learn_by_likelihood
+from lifagu.learning.expectation import learn_by_expectation
+from lifagu.learning.parameters import Parameters
+from lifagu.relational.learning_task import (
+    Expectation,
+    LearnedModel,
+    LearnedTable,
+    LearningJournal,
+    LearningSettings,
+    LearningTask,
+)
+
+Prepare = Callable[[LearningTask], Expectation]
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """How to learn: who computes expectations, what was finished already, who is told."""
+
+    settings: LearningSettings
+    prepare: Prepare
+    journal: LearningJournal
+    progress: Progress
+
+    def learn(self, task: LearningTask) -> LearnedModel:
+        """All tables of a task."""
+        found: dict[int, LearnedTable] = {}
+        scores: list[tuple[int, float, float]] = []
+        groups = _together(task)
+        for place, numbers in enumerate(groups):
+            part = _part(task, numbers)
+            name = part.tables[0].name if len(groups) > 1 else ""
+            learned, score = self._learned(part, f"{place}", name)
+            found |= dict(zip(numbers, learned, strict=True))
+            if score is not None:
+                scores.append(score)
+        tables = tuple(found[number] for number in range(len(task.tables)))
+        return LearnedModel(tables, _mean(scores, 1), _mean(scores, 2), _notes(task, tables))
+
+    def _learned(
+        self, task: LearningTask, key: str, name: str
+    ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
+        """The tables of one part, and how many hidden cells were scored, how well, and usually."""
+        network = directed(task)
+        if network is not None:
+            try:
+                tables = learn_by_expectation(
+                    network, self.prepare, self.settings, self._heard("expectation", name, None)
+                )
+                return _weighed(task, tables, self.settings), None
+            except TooLargeError:
+                _refuse_hidden(task)
+        elif not _conditions(task):
+            expect = self.prepare(task)
+            if is_tractable(expect):
+                heard = self._heard("likelihood", name, None)
+                return _weighed(
+                    task, learn_by_likelihood(task, expect, None, heard), self.settings
+                ), None
+        _refuse_hidden(task)
+        return self._by_composite(_widened(task), key, name)
+
+    def _by_composite(
+        self, task: LearningTask, key: str, name: str
+    ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
+        parameters = Parameters.of(task, range(len(task.tables)))
+        heard = self._heard("loss a cell", name, steps_in_all())
+        found = chosen(parameters, self.settings, _Section(self.journal, key), heard)
+        tables = _told(parameters, found)
+        if not np.isfinite(found.score):
+            return tables, None
+        return tables, (found.hidden, found.score, found.baseline)
+
+    def _heard(self, what: str, name: str, total: int | None) -> Callable[[int, float], None]:
+        """Tells of each step what it reached, and how far it is where that is known."""
+        steps = 0
+
+        def heard(_: int, reached: float) -> None:
+            nonlocal steps
+            steps += 1
+            self.progress.stage(f"learning {name or 'tables'}: {what} {reached:.4f},")
+            self.progress(steps, max(total or 0, steps))
+
+        return heard
+
+
+class _Section:
+    """A journal of which others have sections too."""
+
+    def __init__(self, journal: LearningJournal, key: str) -> None:
+        self._journal, self._key = journal, key
+
+    def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:
+        return self._journal.once(f"{self._key}: {stage}", compute)
+
+
+def _mean(scores: Sequence[tuple[int, float, float]], at: int) -> float | None:
+    """The mean over all hidden cells."""
+    cells = sum(score[0] for score in scores)
+    return sum(score[0] * score[at] for score in scores) / cells if cells else None
+
+
+def _together(task: LearningTask) -> list[list[int]]:
+    """The tables that share relations, directly or by way of others, fixed tables included."""
+    many = len(task.tables)
+    first, second = [], []
+    slots = [block.slots for block in task.tables] + [block.slots for block in task.fixed]
+    for number, each in enumerate(slots):
+        for slot in each:
+            first.append(number)
+            second.append(many + len(task.fixed) + slot.relation)
+    count = many + len(task.fixed) + len(task.relations)
+    parts = connected_parts(count, np.array(first), np.array(second))[:many]
+    return [same.tolist() for same in members(parts)]
+
+
+def _part(task: LearningTask, numbers: Sequence[int]) -> LearningTask:
+    """A task with some of its tables, and the fixed ones connected with them."""
+    tables = tuple(task.tables[number] for number in numbers)
+    reached = {slot.relation for table in tables for slot in table.slots}
+    fixed = list[int]()
+    while True:
+        more = [
+            number
+            for number, block in enumerate(task.fixed)
+            if number not in fixed and any(slot.relation in reached for slot in block.slots)
+        ]
+        if not more:
+            break
+        fixed += more
+        reached |= {slot.relation for number in more for slot in task.fixed[number].slots}
+    kept = tuple(task.fixed[number] for number in sorted(fixed))
+    return replace(task, tables=tables, fixed=kept, asked=task.asked & reached)
+
+
+def _conditions(task: LearningTask) -> list[int]:
+    """Relations of tables to be learned that were observed, but are not asked about."""
+    reached = {slot.relation for table in task.tables for slot in table.slots}
+    seen = {number for number in reached if (task.relations[number].values >= 0).any()}
+    return sorted(seen - task.asked)
+
+
+def _widened(task: LearningTask) -> LearningTask:
+    """Conditions with one more label, which stands for not having been observed.
+
+    That nobody measured something tells as well, and nothing need be summed over.
+    """
+    relations = list(task.relations)
+    for number in _conditions(task):
+        known = relations[number]
+        values = np.where(known.values < 0, len(known.labels), known.values)
+        relations[number] = replace(known, labels=(*known.labels, ""), values=values)
+    return replace(task, relations=tuple(relations))
+
+
+def _refuse_hidden(task: LearningTask) -> None:
+    """What was never observed can only be learned where all sums can be done."""
+    for table in task.tables:
+        for slot in table.slots:
+            relation = task.relations[slot.relation]
+            if not (relation.values >= 0).any():
+                raise ModelError(
+                    f"{table.place}: '{table.name}' has the argument {relation.relation}, of which "
+                    "nothing was observed, and tables around it are neither a network nor small "
+                    "enough to be summed over; say with given what each table is conditional on"
+                )
+
+
+def _told(parameters: Parameters, found: Chosen) -> tuple[LearnedTable, ...]:
+    """What the composite likelihood learned, table by table, logs with mean 0."""
+    task, seen = parameters.task, counted(parameters.task)
+    tables = []
+    for number, table in enumerate(task.tables):
+        blocks = [place for place, block in enumerate(parameters.blocks) if block.table == number]
+        logs = parameters.stack(found.vector, number)
+        flat = logs.reshape(len(logs), -1)
+        if not table.given:
+            flat = flat - flat.mean(axis=1, keepdims=True)
+        levels = [place for place in blocks if parameters.blocks[place].kind == "level"]
+        starts = [parameters.blocks[place].start for place in levels]
+        tables.append(
+            LearnedTable(
+                table.name,
+                np.exp(flat),
+                seen[number].sum(axis=1),
+                "composite likelihood",
+                float(found.effective[blocks].sum()),
+                tuple(float(1 / np.sqrt(found.penalty[start])) for start in starts),
+                float(found.without[number]),
+                tuple(
+                    axis for axis, slot in enumerate(table.slots) if slot.relation not in task.asked
+                ),
+            )
+        )
+    return tuple(tables)
+
+
+def _weighed(
+    task: LearningTask, tables: Sequence[LearnedTable], settings: LearningSettings
+) -> tuple[LearnedTable, ...]:
+    """The same, with how much worse observed cells are told without each."""
+    parameters = Parameters.of(task, range(len(task.tables)))
+    vector = parameters.vector_of([table.stack for table in tables])
+    seen = {slot.relation for table in task.tables for slot in table.slots}
+    everything = replace(parameters, task=replace(task, asked=frozenset(seen)))
+    composite = Composite.of(everything, [each.values for each in task.relations])
+    without = composite.losses_without(vector) / max(composite.count, 1)
+    return tuple(
+        replace(table, loss_without=float(each))
+        for table, each in zip(tables, without, strict=True)
+    )
+
+
+def _notes(task: LearningTask, tables: Sequence[LearnedTable]) -> tuple[str, ...]:
+    """What a user should know."""
+    names = {
+        task.relations[table.slots[axis].relation].relation
+        for table, learned in zip(task.tables, tables, strict=True)
+        for axis in learned.conditions
+    }
+    if not names:
+        return ()
+    return (
+        f"{listed(sorted(names))} told about others, and are not predicted themselves; "
+        "name them in queries if they should be",
+    )
