@@ -11,8 +11,7 @@ from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, ModelError, did_you_mean
 from lifagu.formats.files import number_text
 from lifagu.formats.json_lines import PathError, at
-from lifagu.formats.json_ranges import labels_of
-from lifagu.formats.json_values import check_keys, kind_of, list_of, object_at
+from lifagu.formats.json_values import check_keys, kind_of, label_of, list_of, object_at
 from lifagu.graph.builder import GraphBuilder
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels
@@ -162,6 +161,21 @@ def given_texts(factor: dict[str, Any]) -> list[str]:
     if not all(isinstance(each, str) for each in given):
         raise ModelError("given is a list of arguments, named by texts")
     return given
+
+
+def labels_of(value: Any) -> Labels:
+    """The labels of a range, or of the bins that an object describes."""
+    if isinstance(value, tuple):  # found already
+        return value
+    if isinstance(value, dict):
+        from lifagu.formats.json_ranges import found_range
+
+        way, labels = found_range(value)
+        if labels is None:
+            raise ModelError(f"the range comes from data, by {way}, and is for relations alone")
+        return labels
+    expected = "a range is a list of labels, or the name of a range"
+    return tuple(map(label_of, list_of(value, expected)))
 
 
 # ---- writing

@@ -18,6 +18,7 @@ from lifagu.formats.json_parts import (
     file_text,
     given_texts,
     json_text,
+    labels_of,
     lines_text,
     named_parts,
     names_of_shared,
@@ -26,7 +27,6 @@ from lifagu.formats.json_parts import (
     table_text,
     variable_text,
 )
-from lifagu.formats.json_ranges import labels_of
 from lifagu.formats.json_values import check_keys, items_at, kind_of, list_of, object_at
 from lifagu.graph.evidence import EvidenceLike, by_name
 from lifagu.graph.ranges import BOOLEAN, Labels

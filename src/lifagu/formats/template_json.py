@@ -18,9 +18,9 @@ from lifagu.formats.json_parts import (
     argument_texts,
     is_template,
 )
-from lifagu.formats.json_ranges import ranges_to_find
 from lifagu.formats.json_values import check_keys, items_at, kind_of, label_of, list_of, object_at
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
+from lifagu.formats.template_ranges import ranges_to_find
 from lifagu.formats.template_tables import COUNTED_KEYS, counted, grouped, to_learn
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
@@ -81,6 +81,7 @@ class _Reader:
         rest |= {"tables": literal, "parfactors": ordinary}
         return Template(
             self.place,
+            self.text,
             self._source() if "source" in self.whole else None,
             domains,
             self._given_domains(constants, domains),
@@ -228,7 +229,7 @@ class _Reader:
             if isinstance(item.get("support"), str):
                 plain["support"] = 0  # each row has its own
                 self._refuse_column_without_rows(number, item)
-            if isinstance(table, dict) and "groups" in table and "given" in item:
+            if isinstance(table, dict) and "common" in table and "given" in item:
                 plain.setdefault("support", 0)  # each group has its own
             if "rows" in item or by_name or learns or isinstance(table, dict):
                 found[number] = self._row_parfactor(number, item, learned, learns)
@@ -261,8 +262,9 @@ class _Reader:
                 self._check_rows_by(rows, found.by, "learned")
             self._refuse_support(number, item, f"parfactor '{item['name']}' is learned")
             return RowParfactor(here, rows, learn=found)
-        if isinstance(table, dict) and "groups" in table:
-            listed = grouped(table, self.place, self.where(*steps, "table"), *steps, "table")
+        if isinstance(table, dict) and "common" in table:
+            here_in = self.where(*steps, "table")
+            listed = grouped(table, argument_texts(item), self.place, here_in, *steps, "table")
             with at(self.place, *steps, "table"):
                 self._check_rows_by(rows, listed.by, "given")
             return RowParfactor(here, rows, grouped=listed)

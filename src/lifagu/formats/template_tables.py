@@ -20,7 +20,7 @@ COUNTED_KEYS = (
     "sql", "columns", "given", "by", "prior", "min_support", "key", "pool", "comment"
 )  # fmt: skip
 LEARN_KEYS = (LEARN, "by", "given", "comment")
-GROUPED_KEYS = ("by", "common", "support", "groups", "comment")
+GROUPED_KEYS = ("by", "common", "support", "conditions", "groups", "comment")
 GROUP_KEYS = ("key", "table", "support", "comment")
 
 
@@ -70,7 +70,7 @@ def to_learn(table: Any, arguments: Sequence[str]) -> ToLearn:
     return ToLearn(by, tuple(sorted(places)))
 
 
-def _place(given: Any, arguments: Sequence[str]) -> int:
+def _place(given: Any, arguments: Sequence[str], what: str = "given") -> int:
     """Which argument is meant; spaces within it mean nothing."""
     if isinstance(given, str):
         if given in arguments:
@@ -79,7 +79,7 @@ def _place(given: Any, arguments: Sequence[str]) -> int:
         if _spelt(given) in spelt:
             return spelt.index(_spelt(given))
     raise ModelError(
-        f"given has {kind_of(given).removeprefix('the text ')}, which is not among the arguments "
+        f"{what} has {kind_of(given).removeprefix('the text ')}, which is not among the arguments "
         f"({listed(list(arguments))})"
     )
 
@@ -91,35 +91,47 @@ def _spelt(argument: str) -> str:
         return argument
 
 
-def grouped(table: Any, place: str, where: str, *steps: Step) -> GroupedTables:
+def grouped(
+    table: Any, arguments: Sequence[str], place: str, where: str, *steps: Step
+) -> GroupedTables:
     """Literal tables by group; place: the file, where: this place in it."""
     with at(place, *steps):
-        check_keys(table, "a table by group", GROUPED_KEYS, required=("by", "common", "groups"))
-        by = texts(table["by"], "by")
-        if not by:
-            raise ModelError("by names the columns of rows that tell groups")
+        check_keys(table, "a table by group", GROUPED_KEYS, required=("common",))
+        by = texts(table.get("by", []), "by")
+        told = list_of(table.get("conditions", []), "conditions is a list of arguments")
+        conditions = tuple(sorted(_place(each, arguments, "conditions") for each in told))
+        if bool(by) != ("groups" in table):
+            raise ModelError("by names the columns of rows that tell groups, which groups lists")
         common = None
         if table["common"] is not None:
             common = _of_group((), table["common"], table.get("support"))
-        given = table["groups"]
+        given = table.get("groups", [])
         if isinstance(given, dict):
             check_keys(given, "a list of groups", ("file", "comment"), required=("file",))
             if not isinstance(given["file"], str) or not given["file"]:
                 raise ModelError("file names the Parquet file that lists the groups")
-            return GroupedTables(where, by, common, file=Path(place).parent / given["file"])
+            file = Path(place).parent / given["file"]
+            return GroupedTables(where, by, common, (), file, conditions)
         entries = list_of(given, "groups is a list of groups, or an object with file")
     found: dict[tuple[str, ...], TableOfGroup] = {}
     for number, entry in enumerate(entries):
         with at(place, *steps, "groups", number):
-            check_keys(entry, "a group", GROUP_KEYS, required=("key", "table"))
-            expected = f"key is a list of values of {listed(list(by))}, one at least"
-            key = tuple(map(label_of, list_of(entry["key"], expected)))
-            if not 1 <= len(key) <= len(by):
-                raise ModelError(expected)
-            if key in found:
-                raise ModelError(f"the group {', '.join(key)} is listed twice; keep one of them")
-            found[key] = _of_group(key, entry["table"], entry.get("support"))
-    return GroupedTables(where, by, common, tuple(found.values()))
+            group = _group(entry, by)
+            if group.key in found:
+                raise ModelError(
+                    f"the group {', '.join(group.key)} is listed twice; keep one of them"
+                )
+            found[group.key] = group
+    return GroupedTables(where, by, common, tuple(found.values()), None, conditions)
+
+
+def _group(entry: Any, by: Sequence[str]) -> TableOfGroup:
+    check_keys(entry, "a group", GROUP_KEYS, required=("key", "table"))
+    expected = f"key is a list of values of {listed(list(by))}, one at least"
+    key = tuple(map(label_of, list_of(entry["key"], expected)))
+    if not 1 <= len(key) <= len(by):
+        raise ModelError(expected)
+    return _of_group(key, entry["table"], entry.get("support"))
 
 
 def _of_group(key: tuple[str, ...], table: Any, support: Any) -> TableOfGroup:

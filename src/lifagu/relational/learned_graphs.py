@@ -51,8 +51,26 @@ def to_be_learned(
 ) -> Loaded:
     """What was loaded, with what there is to learn; hidden: cells that nobody is to have observed.
 
-    Near-linear in the ground factors.
+    Near-linear in the ground factors. Where nothing was observed at all, it is an error.
     """
+    found = with_task(loaded, model, wanted, hidden)
+    assert found.task is not None
+    relations = found.task.relations
+    learned = {slot.relation for table in found.task.tables for slot in table.slots}
+    if any((relations[number].values >= 0).any() for number in learned):
+        return found
+    names = listed(sorted(relations[number].relation for number in learned))
+    was = "was" if len(learned) == 1 else "were"
+    raise FormatError(
+        f"{wanted[0].place}: there is nothing to learn from: {names} {was} never observed; "
+        "give evidence"
+    )
+
+
+def with_task(
+    loaded: Loaded, model: ParfactorGraph, wanted: Sequence[LearnedFactors], hidden: HiddenCells
+) -> Loaded:
+    """The same, whatever was observed."""
     graph = loaded.model
     assert isinstance(graph, FactorGraph)
     cells = _Cells.of(model, graph)
@@ -64,17 +82,10 @@ def to_be_learned(
         tables.append(TableToLearn(bound.name, each.place, slots, each.given, each.levels))
         starts.append(start)
     learned = {slot.relation for table in tables for slot in table.slots}
-    fixed = _fixed(
-        graph, cells, [range(s, s + len(t)) for s, t in zip(starts, tables, strict=True)]
-    )
+    taken = [range(at, at + len(each)) for at, each in zip(starts, tables, strict=True)]
+    fixed = _fixed(graph, cells, taken)
     touching = [each for each in fixed if any(slot.relation in learned for slot in each.slots)]
     relations = cells.known(model, graph, graph.evidence(loaded.evidence), hidden)
-    if not any((relations[number].values >= 0).any() for number in learned):
-        names = listed(sorted(relations[number].relation for number in learned))
-        raise FormatError(
-            f"{wanted[0].place}: there is nothing to learn from: {names} "
-            "was never observed; give evidence of it"
-        )
     asked = cells.relation[loaded.query_numbers()]
     task = LearningTask(
         relations, tuple(tables), tuple(touching), _asked(relations, learned, set(asked.tolist()))

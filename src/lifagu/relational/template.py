@@ -74,6 +74,8 @@ class GroupedTables:
 
     by: columns of rows, from coarse to fine; common: of rows in no listed group, None if unknown;
     file: where the groups are listed instead, a Parquet file; place: where this stands.
+    conditions: arguments, by place, that tables tell from and not about; each has one more label
+    there, the last, which stands for not having been observed.
     """
 
     place: str
@@ -81,6 +83,7 @@ class GroupedTables:
     common: TableOfGroup | None
     groups: tuple[TableOfGroup, ...] = ()
     file: Path | None = None
+    conditions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,11 @@ class RowParfactor:
         """The columns of rows that tell groups, of tables that are not counted."""
         return self.learn.by if self.learn else self.grouped.by if self.grouped else ()
 
+    @property
+    def is_told_later(self) -> bool:
+        """Whether tables are known only once evidence is: learned, or with conditions."""
+        return self.learn is not None or bool(self.grouped and self.grouped.conditions)
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -138,10 +146,11 @@ class Template:
     given_domains: the others; parfactors: by number, those that need the database or are learned;
     tables: the literal ones, flat, for rows that name them; evidence: queries by relation;
     observed: by name; ranges: those to be found, by where they stand; cohorts: relations that
-    nobody observes; warnings: what a user should know about the file, a line each.
+    nobody observes; warnings: what a user should know about the file, a line each; text: all of it.
     """
 
     place: str
+    text: str
     source: Source | None
     domains: Mapping[str, Query]
     given_domains: Mapping[str, Domain]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database, opened
 from lifagu.data.snapshots import until_settled
 from lifagu.data.templates.constants import queried_domain
 from lifagu.data.templates.evidence_from_queries import Observer
-from lifagu.data.templates.factors_from_queries import RowReader
+from lifagu.data.templates.factors_from_queries import ReadRows, RowReader
+from lifagu.data.templates.grouped_tables import told_tables
 from lifagu.data.templates.left_out_records import untold_relations
 from lifagu.data.templates.numbers_as_evidence import RangeFinder
 from lifagu.errors import FormatError, ModelError
 from lifagu.relational.grounding import ground_rows
-from lifagu.relational.learned_graphs import LearnedFactors, to_be_learned
+from lifagu.relational.learned_graphs import LearnedFactors, to_be_learned, with_tables, with_task
+from lifagu.relational.learning_task import LearnedModel
 from lifagu.relational.loaded import Loaded
-from lifagu.relational.parfactor_graph import collecting_later
+from lifagu.relational.parfactor_graph import ParfactorGraph, collecting_later
 from lifagu.relational.source import Source
 from lifagu.relational.template import HiddenCells, Template
 
@@ -65,14 +70,35 @@ def _loaded(
         untold=untold_relations(template, model),
         warnings=template.warnings,
     )
-    if not template.learns:
-        return loaded
+    loaded = _with_conditions(loaded, template, model, read)
     wanted = [
         LearnedFactors(number, each.place, each.learn.given, read[number].levels)
         for number, each in template.parfactors.items()
         if each.learn
     ]
-    return to_be_learned(loaded, model, wanted, hidden)
+    return to_be_learned(loaded, model, wanted, hidden) if wanted else loaded
+
+
+def _with_conditions(
+    loaded: Loaded, template: Template, model: ParfactorGraph, read: Mapping[int, ReadRows]
+) -> Loaded:
+    """What was loaded, with literal tables that depend on what was observed put in."""
+    told = {
+        number: each.grouped
+        for number, each in template.parfactors.items()
+        if each.grouped and each.grouped.conditions
+    }
+    if not told:
+        return loaded
+    wanted = [
+        LearnedFactors(number, each.place, (), read[number].levels) for number, each in told.items()
+    ]
+    task = with_task(loaded, model, wanted, {})
+    found = [
+        told_tables(each, model.bound[number].name, model.bound[number].shape, read[number].levels)
+        for number, each in told.items()
+    ]
+    return replace(loaded, model=with_tables(task, LearnedModel(tuple(found))).model)
 
 
 def _nothing(_: str) -> None:

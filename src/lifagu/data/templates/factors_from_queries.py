@@ -84,7 +84,7 @@ class RowReader:
         codes = lexicographic_codes(rows)
         self._refuse_repeated(bound, parfactor.rows, rows, codes)
         order = np.argsort(codes, kind="stable")
-        levels = groups.levels(parfactor.learn.by, order) if parfactor.learn else ()
+        levels = groups.levels(parfactor.by, order) if parfactor.is_told_later else ()
         return ReadRows(TabledRows(rows[order], tables.tables, *found.taken(order)), levels)
 
     def _table_of_all(
@@ -94,6 +94,8 @@ class RowReader:
         bound, said = self.model.bound[number], self.model.parfactors[number].support
         if learned is not None:
             return self._tables_of_groups(bound, parfactor, learned, [()], tables)
+        if parfactor.grouped is not None and not parfactor.is_told_later:
+            return RowTables(*literal_tables(parfactor.grouped, [()], tables, said))
         shared = -1 if bound.table is None else tables.number(bound.table)
         return RowTables(np.array([shared]), None if said is None else Supports.of([said]))
 
@@ -135,7 +137,7 @@ class RowReader:
                 query, f"the query gives no row; {what} needs one at least, or leave it out"
             )
         rows = np.vstack(parts)
-        if by and not parfactor.learn:
+        if by and not parfactor.is_told_later:
             met, of_row = groups.finish()
             return rows, self._tables_by(number, parfactor, learned, met, tables).taken(of_row)
         alike = np.zeros(len(rows), dtype=np.int64)

@@ -15,6 +15,7 @@ from lifagu.errors import FormatError
 from lifagu.graph.supports import Supports
 from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import potential_fault
+from lifagu.relational.learning_task import GroupLevel, LearnedTable
 from lifagu.relational.template import GroupedTables, TableOfGroup
 
 
@@ -28,18 +29,10 @@ def literal_tables(
 
     A group has the table of the finest group it belongs to that is listed, else the common one.
     """
-    listed = {each.key: each for each in (_in_file(grouped) if grouped.file else grouped.groups)}
-    if grouped.common is not None:
-        listed[()] = grouped.common
+    listed = listed_groups(grouped, tables.span)
     numbers: dict[tuple[str, ...], int] = {}
     supports: dict[tuple[str, ...], TableSupport | None] = {}
     for key, each in listed.items():
-        if len(each.table) != tables.span:
-            what = f"the group {', '.join(key)}" if key else "common"
-            raise FormatError(
-                f"{grouped.place}: {what} has a table of {len(each.table)} potentials, "
-                f"but the arguments span {tables.span} states"
-            )
         numbers[key] = tables.number(np.array(each.table))
         supports[key] = None
         if each.support is not None:
@@ -53,6 +46,41 @@ def literal_tables(
     )
 
 
+def listed_groups(grouped: GroupedTables, span: int) -> dict[tuple[str, ...], TableOfGroup]:
+    """The groups that are listed, and the common table; span: how many potentials each has."""
+    listed = {each.key: each for each in (_in_file(grouped) if grouped.file else grouped.groups)}
+    if grouped.common is not None:
+        listed[()] = grouped.common
+    for key, each in listed.items():
+        if len(each.table) != span:
+            what = f"the group {', '.join(key)}" if key else "common"
+            raise FormatError(
+                f"{grouped.place}: {what} has a table of {len(each.table)} potentials, "
+                f"but the arguments span {span} states"
+            )
+    return listed
+
+
+def told_tables(
+    grouped: GroupedTables, name: str, shape: Sequence[int], levels: Sequence[GroupLevel]
+) -> LearnedTable:
+    """Tables with conditions, as if they had just been learned: which of a stack is whose."""
+    wide = [size + (axis in grouped.conditions) for axis, size in enumerate(shape)]
+    listed = listed_groups(grouped, int(np.prod(wide)))
+    if () not in listed:
+        raise FormatError(f"{grouped.place}: a table with conditions needs a common table")
+    keys = [(), *(key for level in levels for key in level.keys)]
+    found = [listed[next(each for each in prefixes(key) if each in listed)] for key in keys]
+    return LearnedTable(
+        name,
+        np.array([each.table for each in found]),
+        np.array([sum(each.support or ()) for each in found], dtype=np.float64),
+        "given",
+        0.0,
+        conditions=grouped.conditions,
+    )
+
+
 def _in_file(grouped: GroupedTables) -> list[TableOfGroup]:
     """The groups that a Parquet file lists: a column for each level of the key, table, support."""
     assert grouped.file is not None
@@ -61,7 +89,7 @@ def _in_file(grouped: GroupedTables) -> list[TableOfGroup]:
         raise FormatError(f"{grouped.place}: there is no such file: {grouped.file}")
     columns = ", ".join(f"CAST({quoted(each)} AS VARCHAR)" for each in grouped.by)
     asked = f"""
-        SELECT {columns}, CAST("table" AS DOUBLE[]), CAST(support AS DOUBLE[])
+        SELECT {columns}, CAST("table" AS DOUBLE[]), support
         FROM {parquet_files(grouped.file)}
         """
     with Duck(purpose="groups in a Parquet file") as duck:
@@ -69,6 +97,7 @@ def _in_file(grouped: GroupedTables) -> list[TableOfGroup]:
     found: dict[tuple[str, ...], TableOfGroup] = {}
     for number, (*values, table, support) in enumerate(rows, 1):
         key = prefixes(tuple(values))[0]
+        support = support if isinstance(support, list | None) else [float(support)]
         fault = _fault(values, key, table, support) or ("is there twice" if key in found else None)
         if fault:
             raise FormatError(f"{place}: row {number}: the group {', '.join(key)} {fault}")
