@@ -49,7 +49,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LookUpArray:
     """An array that is looked up by rows: a block, or the whole stack of a conditional table.
 
     start: where its entries begin among those of all parts.
@@ -120,7 +120,7 @@ class Parameters:
         return self.blocks[-1].stop
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LookUpArray]:
         """The arrays that rows look up: conditional tables as a whole, else block by block."""
         found, start = [], self.size
         for number in self.tables:
@@ -129,11 +129,11 @@ class Parameters:
                 every = tuple(range(len(table.slots)))
                 shape = (len(table.above), *self.task.shape(table))
                 of_row = table.in_stack if table.levels else None
-                found.append(Part(number, every, shape, of_row, start))
+                found.append(LookUpArray(number, every, shape, of_row, start))
                 start += int(np.prod(shape))
             else:
                 found += [
-                    Part(number, block.axes, block.shape, block.of_row, block.start)
+                    LookUpArray(number, block.axes, block.shape, block.of_row, block.start)
                     for block in self.blocks
                     if block.table == number
                 ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from lifagu.basics.added_rows import Codes
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.learning.parameters import Parameters, Part
+from lifagu.learning.parameters import Parameters, LookUpArray
 from lifagu.relational.learning_task import FixedTables, LearningTask, Slot
 
 CHUNK = 8192  # cells that are computed together, so that their sums stay in the cache
@@ -112,7 +112,7 @@ def told_cells(
 
 
 def _look_up(
-    part: Part, slots: Sequence[Slot], axis: int, values: Sequence[Ints], place_of: Ints
+    part: LookUpArray, slots: Sequence[Slot], axis: int, values: Sequence[Ints], place_of: Ints
 ) -> tuple[Ints, Ints]:
     """The cells that a part tells something about, by place, and their codes in it."""
     place = place_of[slots[axis].cells]

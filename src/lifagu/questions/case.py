@@ -21,7 +21,6 @@ from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.prepared import Asked, Planned
 from lifagu.questions import asking
 from lifagu.questions.case_contents import CaseContents
-from lifagu.questions.opened import Opened
 from lifagu.questions.planning import names_in
 
 if TYPE_CHECKING:
@@ -347,7 +346,8 @@ class Case(CaseContents, Shown):
         Returns
         -------
         Learned
-            The tables, how they were learned and how well; its `case` asks with them.
+            The tables, how they were learned and how well. `lifagu.open` of its `loaded` asks with
+            them.
         """
         import time
 
@@ -363,9 +363,9 @@ class Case(CaseContents, Shown):
         settings = LearningSettings(whole("seed", seed, 0), whole("restarts", restarts, 1))
         start = time.perf_counter()
         found = learned(read, self.place, settings)
-        seconds = time.perf_counter() - start
-        opened = Opened(self.opened.path, self.opened.database, found)
-        return Learned(replace(self, opened=opened), found, seconds)
+        if settings == LearningSettings():
+            self.opened.given = found  # what other verbs would learn
+        return Learned(found, time.perf_counter() - start)
 
     def validate(
         self,

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.html import Shown
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError
 from lifagu.questions.place import Place
-from lifagu.relational.learned_graphs import with_tables
 from lifagu.relational.learning_task import LearnedModel, LearnedTable, LearningSettings
 from lifagu.relational.loaded import Loaded
-
-if TYPE_CHECKING:
-    from lifagu.questions.case import Case
 
 
 def learned(loaded: Loaded, place: Place, settings: LearningSettings | None = None) -> Loaded:
@@ -27,6 +23,7 @@ def learned(loaded: Loaded, place: Place, settings: LearningSettings | None = No
     from lifagu.inference.expected_counts import expectation
     from lifagu.learning.learn import Learner
     from lifagu.questions.learning_journal import KeptInFolder, NothingKept
+    from lifagu.relational.learned_graphs import with_tables
 
     how = settings or LearningSettings()
     journal = (
@@ -43,15 +40,12 @@ class Learned(Shown):
 
     Attributes
     ----------
-    case : Case
-        The case with its learned tables.
     loaded : Loaded
-        The model with them.
+        The model with its learned tables, which `lifagu.open` opens to ask it.
     seconds : float
         How long it took.
     """
 
-    case: Case
     loaded: Loaded
     seconds: float
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.progress import Progress
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.questions.learning import learned
-from lifagu.questions.place import Place
 from lifagu.questions.storage import is_folder, load
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.questions.place import Place
 
 MOST_KEPT, FEW_KEPT = 24, 6  # results that are kept, of small models and of large ones
 SMALL = 100_000  # variables and factors
@@ -51,6 +52,8 @@ class Opened:
         """The same with the tables that it asks to be learned, which is done when it is needed."""
         found = self.read(place.progress)
         if found.task is not None and found.learned is None:
+            from lifagu.questions.learning import learned
+
             self.given = found = learned(found, replace(place, temp=None))
         return found
 

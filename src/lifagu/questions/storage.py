@@ -20,8 +20,6 @@ from lifagu.formats import write as write_file
 from lifagu.formats.files import ending
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.questions.learning import learned
-from lifagu.questions.place import Place
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
@@ -79,7 +77,12 @@ def _from_database(
 
     source = template.source if database is None else _named(database)
     loaded = replace(load_template(template, source, progress), source=source)
-    return learned(loaded, Place()) if learn else loaded
+    if loaded.task is None or not learn:
+        return loaded
+    from lifagu.questions.learning import learned
+    from lifagu.questions.place import Place
+
+    return learned(loaded, Place())
 
 
 def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
