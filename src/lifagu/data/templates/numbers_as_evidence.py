@@ -111,15 +111,12 @@ class RangeFinder:
             if any(each not in self.domains for each in names):
                 continue  # the model says so
             of = [self.domains[each] for each in names]
-            hidden = self.hidden.get(relation)
+            literal = self._literal(relation, of)
+            unseen = np.vstack([literal.rows, self.hidden.get(relation, literal.rows[:0])])
+            mine = [_without(literal, self.hidden.get(relation, literal.rows[:0]))]
             if (query := self.template.evidence.get(relation)) is not None:
-                numbers = self._rows(relation, of, query)
-                left = numbers.values
-                if hidden is not None and len(hidden):
-                    known = group_rows(np.vstack((hidden, numbers.rows)))
-                    left = left[known[len(hidden) :] > known[: len(hidden)].max()]
-                parts.append(left[~np.isnan(left)])
-            parts.append(self._literal(relation, of, hidden))
+                mine.append(_without(self._rows(relation, of, query), unseen))
+            parts += [each[~np.isnan(each)] for each in mine]
         return np.concatenate(parts)
 
     def _rows(self, relation: str, of: list[Domain], query: Query) -> NumericRows:
@@ -130,18 +127,28 @@ class RangeFinder:
             )
         return self.numbers[relation]
 
-    def _literal(self, relation: str, of: list[Domain], hidden: Ints | None) -> Floats:
-        """Numbers that the template itself observes."""
-        unseen = set(map(tuple, hidden.tolist())) if hidden is not None else set()
-        found = []
+    def _literal(self, relation: str, of: list[Domain]) -> NumericRows:
+        """Numbers that the template itself observes, whatever queries say of the same cells."""
+        rows, values = [], []
         for name, observed in self.template.observed.items():
             head, constants = parse_ground(name) or (name, ())
             number = number_of(observed) if isinstance(observed, str) else None
             if head == relation and len(constants) == len(of) and number is not None:
                 pairs = zip(of, constants, strict=True)
-                cell = tuple(one.find(each) if isinstance(each, str) else -1 for one, each in pairs)
-                found += [number] if cell not in unseen else []
-        return np.array(found, dtype=np.float64)
+                cell = [one.find(each) if isinstance(each, str) else None for one, each in pairs]
+                if None not in cell:
+                    rows.append(cell)
+                    values.append(number)
+        return NumericRows(
+            np.array(rows, dtype=np.int64).reshape(len(rows), len(of)), np.array(values)
+        )
+
+
+def _without(numbers: NumericRows, unseen: Ints) -> Floats:
+    """The numbers of other cells than these."""
+    known = group_rows(np.vstack((unseen, numbers.rows)))
+    kept = known[len(unseen) :] > known[: len(unseen)].max(initial=-1)
+    return numbers.values[kept]
 
 
 def _empty(texts: list[str], which: Ints) -> NDArray[np.bool_]:
