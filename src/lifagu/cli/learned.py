@@ -8,12 +8,12 @@ from lifagu.basics.words import counted
 from lifagu.cli.output import table
 
 if TYPE_CHECKING:
-    from lifagu.questions.learning import Learned
+    from lifagu.questions.learning import Learning
 
 MOST_LINES = 30
 
 
-def report(found: Learned) -> str:
+def report(found: Learning) -> str:
     """The tables, those that matter most first, and how well hidden cells were told."""
     facts = found.json()
     tables = sorted(facts["tables"], key=lambda each: -(each["loss_without"] or 0.0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from lifagu.basics.added_rows import Codes
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.learning.parameters import Parameters, LookUpArray
+from lifagu.learning.parameters import LookUpArray, Parameters
 from lifagu.relational.learning_task import FixedTables, LearningTask, Slot
 
 CHUNK = 8192  # cells that are computed together, so that their sums stay in the cache

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lifagu.inference.most_probable import Best
     from lifagu.inference.relational.most_probable import RelationalBest
     from lifagu.questions.findings import Groups, Imputed, Lift
-    from lifagu.questions.learning import Learned
+    from lifagu.questions.learning import Learning
     from lifagu.questions.validating.result import Validation
 
 Question = str | Sequence[str]
@@ -330,7 +330,7 @@ class Case(CaseContents, Shown):
 
         return showing.impute(self, queries, engine, out, write)
 
-    def learn(self, *, seed: int = 0, restarts: int = 4) -> Learned:
+    def learn(self, *, seed: int = 0, restarts: int = 4) -> Learning:
         """Learn the tables that a template asks to be learned, from its own evidence.
 
         Other verbs do that by themselves where it is needed, and keep what was learned.
@@ -345,13 +345,13 @@ class Case(CaseContents, Shown):
 
         Returns
         -------
-        Learned
+        Learning
             The tables, how they were learned and how well. `lifagu.open` of its `loaded` asks with
             them.
         """
         import time
 
-        from lifagu.questions.learning import Learned, learned
+        from lifagu.questions.learning import Learning, learned
         from lifagu.relational.learning_task import LearningSettings
 
         read = self.opened.read(self.place.progress)
@@ -365,7 +365,7 @@ class Case(CaseContents, Shown):
         found = learned(read, self.place, settings)
         if settings == LearningSettings():
             self.opened.given = found  # what other verbs would learn
-        return Learned(found, time.perf_counter() - start)
+        return Learning(found, time.perf_counter() - start)
 
     def validate(
         self,

@@ -35,7 +35,7 @@ def learned(loaded: Loaded, place: Place, settings: LearningSettings | None = No
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Learned(Shown):
+class Learning(Shown):
     """What was learned for a template: its tables, how, from how much, and how well.
 
     Attributes
@@ -97,7 +97,7 @@ class Learned(Shown):
     def __repr__(self) -> str:
         many = len(self.model.tables)
         told = "" if self.score is None else f", log loss {self.score:.4f}"
-        return f"<Learned: {counted(many, 'table')}{told}>"
+        return f"<Learning: {counted(many, 'table')}{told}>"
 
 
 def _table_json(table: LearnedTable) -> dict[str, Any]:
