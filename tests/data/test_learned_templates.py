@@ -253,7 +253,7 @@ def test_where_and_domains_by_hand_without_a_database(tmp_path):
     SCHEMA.validate(template)
     loaded = load(written(template, tmp_path), learn=False)
     assert plain(loaded.task)["relations"] == [
-        ("Age", ["≤ 30", "> 30"], [0, 1, -1]),
+        ("Age", ["up to 30", "over 30"], [0, 1, -1]),
         ("Ill", ["false", "true"], [-1, -1, 1]),
     ]
     assert len(loaded.task.tables[0]) == 6
@@ -309,13 +309,13 @@ def ages(*values, bins=4, sort="FLOAT8"):
 
 def test_bins_have_equally_many_numbers(loads):
     cells = loads(*ages(*range(1, 101))).task.relations[1]
-    assert cells.labels == ("≤ 25", "25–50", "50–75", "> 75")
+    assert cells.labels == ("up to 25", "25–50", "50–75", "over 75")
     assert np.bincount(cells.values).tolist() == [25, 25, 25, 25]
 
 
 def test_ties_make_fewer_bins_and_a_constant_one(loads):
     cells = loads(*ages(*[0] * 60, *range(1, 41))).task.relations[1]
-    assert cells.labels == ("≤ 0", "0–15", "> 15")
+    assert cells.labels == ("up to 0", "0–15", "over 15")
     cells = loads(*ages(65, 65, None)).task.relations[1]
     assert (cells.labels, cells.values.tolist()) == (("any",), [0, 0, -1])
 
@@ -339,10 +339,10 @@ def test_edges_are_those_of_pandas_cut(loads):
 
 def test_labels_of_bins_read_well():
     assert BinLabels.of([-5.5, 0, 1234567.25]) == (
-        "≤ -5.5", "-5.5 to 0", "0–1234567", "> 1234567",
+        "up to -5.5", "-5.5 to 0", "0–1234567", "over 1234567",
     )  # fmt: skip
-    assert BinLabels.of([0.12345, 0.12346]) == ("≤ 0.12345", "0.12345–0.12346", "> 0.12346")
-    assert BinLabels.of([1e-9, 1e20]) == ("≤ 1e-09", "1e-09 to 1e+20", "> 1e+20")
+    assert BinLabels.of([0.12345, 0.12346]) == ("up to 0.12345", "0.12345–0.12346", "over 0.12346")
+    assert BinLabels.of([1e-9, 1e20]) == ("up to 1e-09", "1e-09 to 1e+20", "over 1e+20")
 
 
 def test_bins_with_equal_labels_and_other_edges_are_told_apart(loads):
@@ -364,18 +364,18 @@ def test_a_named_range_has_the_numbers_of_all_its_relations(loads):
     template["parfactors"].append({"name": "l", "args": ["Later(S)", "Age(S)"], "table": "learn"})
     SCHEMA.validate(template)
     relations = loads(template, tables).task.relations
-    assert relations[1].labels == relations[5].labels == ("≤ 4", "> 4")
+    assert relations[1].labels == relations[5].labels == ("up to 4", "over 4")
 
 
 def test_a_number_as_evidence_falls_into_its_bin(loads):
     template, tables = ages(*range(1, 101))
     template["evidence"]["Age(7)"] = 80.5
     loaded = loads(template, tables)
-    assert loaded.evidence["Age(7)"] == "> 76"
+    assert loaded.evidence["Age(7)"] == "over 76"
     graph = loaded.model
     assert graph.observations({"Age(3)": "50"})["Age(3)"] == "26–51"
     assert graph.observations({"Age(3)": 52})["Age(3)"] == "51–76"
-    assert graph.observations({"Age(3)": "> 76"})["Age(3)"] == "> 76"
+    assert graph.observations({"Age(3)": "over 76"})["Age(3)"] == "over 76"
     with pytest.raises(
         lifagu.ModelError, match=r"'Age\(3\)' has no value 'old'; give a number, or"
     ):
@@ -466,6 +466,7 @@ def test_what_is_written_reads_back_bit_by_bit(most, conditions, tmp_path, monke
     assert said["parfactors"][0]["learned"]["method"] == "guessed"
     again = load(out / "learned.json", learn=False)
     assert again.task is None
+    assert again.template.were_learned == ("pair", "here", "dx", "kind")
     assert again.model == filled.model
     assert again.evidence == filled.evidence
     write_learned(filled, tmp_path / "twice.json")

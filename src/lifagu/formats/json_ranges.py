@@ -18,7 +18,7 @@ def found_range(item: dict[str, Any]) -> tuple[str, Labels | None]:
     """Which way an object says a range, and its labels; None where data has to tell them.
 
     >>> found_range({"edges": [60, 72]}), found_range({"bins": 5})
-    (('edges', ('≤ 60', '60–72', '> 72')), ('bins', None))
+    (('edges', ('up to 60', '60–72', 'over 72')), ('bins', None))
     """
     check_keys(item, "a range", RANGE_KEYS, required=())
     ways = [way for way in WAYS if way in item]

@@ -97,6 +97,11 @@ class _Reader:
             ranges,
             cohorts,
             tuple(self._warnings(literal)),
+            tuple(
+                str(each["name"])
+                for each in items_at(self.whole, "parfactors", self.place)
+                if "learned" in each
+            ),
             partial(self._model, rest, constants),
         )
 

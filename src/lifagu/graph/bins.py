@@ -23,7 +23,7 @@ class BinLabels(tuple[str, ...]):
 
     >>> ages = BinLabels.of([60, 72.5])
     >>> ages, ages.places(np.array([60.0, 61, 99, -np.inf])).tolist()
-    (('≤ 60', '60–72.5', '> 72.5'), [0, 1, 2, 0])
+    (('up to 60', '60–72.5', 'over 72.5'), [0, 1, 2, 0])
     """
 
     edges: tuple[float, ...]
@@ -109,7 +109,7 @@ def _labels(edges: list[float], digits: int) -> list[str]:
         f"{low} to {high}" if "-" in low + high else f"{low}–{high}"
         for low, high in pairwise(texts)
     ]
-    return [f"≤ {texts[0]}", *between, f"> {texts[-1]}"]
+    return [f"up to {texts[0]}", *between, f"over {texts[-1]}"]
 
 
 def _text(number: float, digits: int) -> str:

@@ -146,7 +146,8 @@ class Template:
     given_domains: the others; parfactors: by number, those that need the database or are learned;
     tables: the literal ones, flat, for rows that name them; evidence: queries by relation;
     observed: by name; ranges: those to be found, by where they stand; cohorts: relations that
-    nobody observes; warnings: what a user should know about the file, a line each; text: all of it.
+    nobody observes; warnings: what a user should know about the file, a line each; text: all of it;
+    were_learned: parfactors whose literal tables were learned, from data like this or from this.
     """
 
     place: str
@@ -163,6 +164,7 @@ class Template:
     ranges: Mapping[str, RangeToFind]
     cohorts: frozenset[str]
     warnings: tuple[str, ...]
+    were_learned: tuple[str, ...]
     model: Callable[[Mapping[str, Domain], Mapping[str, Labels]], ParfactorGraph]
 
     @property
