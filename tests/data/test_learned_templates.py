@@ -288,6 +288,15 @@ def test_a_literal_table_called_learn_wins_with_a_warning(loads):
     )
 
 
+def test_a_table_of_what_was_never_observed_is_warned_about(loads):
+    evidence = {"Sex": TEMPLATE["evidence"]["Sex"]}
+    warnings = loads(changed(evidence=evidence)).warnings
+    assert [each.partition(": ")[2].partition(" has")[0] for each in warnings] == [
+        "parfactors[1]: 'here'",
+        "parfactors[2]: 'dx'",
+    ]
+
+
 # ---- ranges
 
 

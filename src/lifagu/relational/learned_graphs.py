@@ -57,14 +57,31 @@ def to_be_learned(
     assert found.task is not None
     relations = found.task.relations
     learned = {slot.relation for table in found.task.tables for slot in table.slots}
-    if any((relations[number].values >= 0).any() for number in learned):
-        return found
+    seen = {number for number in learned if (relations[number].values >= 0).any()}
+    if seen:
+        return replace(found, warnings=(*found.warnings, *_unobserved(found, seen)))
     names = listed(sorted(relations[number].relation for number in learned))
     was = "was" if len(learned) == 1 else "were"
     raise FormatError(
         f"{wanted[0].place}: there is nothing to learn from: {names} {was} never observed; "
         "give evidence"
     )
+
+
+def _unobserved(loaded: Loaded, seen: set[int]) -> list[str]:
+    """Which tables there is nothing to learn from for, but for those of hidden cohorts."""
+    assert loaded.task is not None
+    cohorts = loaded.template.cohorts if loaded.template else frozenset()
+    found = []
+    for table in loaded.task.tables:
+        names = {loaded.task.relations[slot.relation].relation for slot in table.slots}
+        if not names & cohorts and not any(slot.relation in seen for slot in table.slots):
+            was = "was" if len(names) == 1 else "were"
+            found.append(
+                f"{table.place}: '{table.name}' has nothing to be learned from: "
+                f"{listed(sorted(names))} {was} never observed"
+            )
+    return found
 
 
 def with_task(

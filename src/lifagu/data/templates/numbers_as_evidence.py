@@ -147,8 +147,8 @@ class RangeFinder:
 def _without(numbers: NumericRows, unseen: Ints) -> Floats:
     """The numbers of other cells than these."""
     known = group_rows(np.vstack((unseen, numbers.rows)))
-    kept = known[len(unseen) :] > known[: len(unseen)].max(initial=-1)
-    return numbers.values[kept]
+    left: Floats = numbers.values[known[len(unseen) :] > known[: len(unseen)].max(initial=-1)]
+    return left
 
 
 def _empty(texts: list[str], which: Ints) -> NDArray[np.bool_]:
