@@ -28,14 +28,20 @@ PLACE = {
 
 
 @contextmanager
-def opened(options: Options, path: str | None = None) -> Iterator[tuple[Case, ProgressLine]]:
+def opened(
+    options: Options, path: str | None = None, learn: bool = True
+) -> Iterator[tuple[Case, ProgressLine]]:
     """The case that the options describe, and its progress on the terminal.
 
+    learn: whether tables that are to be learned are learned once they are needed.
     If the work ends before it is done, a note says where to find what was finished.
     """
     with closing(ProgressLine(getattr(options, "quiet", False))) as progress:
         try:
-            yield _case(options, path or options.model, progress), progress
+            case = _case(options, path or options.model, progress, learn)
+            for warning in case.warnings:
+                note(f"warning: {warning}")
+            yield case, progress
         except (KeyboardInterrupt, lifagu.TooLargeError):
             progress.close()
             if getattr(options, "temp", None):
@@ -44,10 +50,10 @@ def opened(options: Options, path: str | None = None) -> Iterator[tuple[Case, Pr
             raise
 
 
-def _case(options: Options, path: str, progress: ProgressLine) -> Case:
+def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> Case:
     given = vars(options)
     place = {name: given[option] for option, name in PLACE.items() if option in given}
-    case = lifagu.open(path, database=given.get("db"), progress=progress, **place)
+    case = lifagu.open(path, database=given.get("db"), learn=learn, progress=progress, **place)
     for new, like in given.get("add", ()):
         case = case.add(new, like)
     if given.get("evidence_file"):

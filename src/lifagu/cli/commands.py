@@ -41,9 +41,10 @@ def check(options: Options) -> None:
         return
     if options.model is None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
-    with opened(options) as (case, _):
+    with opened(options, learn=False) as (case, _):
+        learned = case.to_learn
         counts = f"{case.model.summary}, {case.observed_count} observed"
-    say(f"{options.model}: ok, {counts}")
+    say(f"{options.model}: ok, {counts}{f', {learned} to be learned' if learned else ''}")
 
 
 def _doubts(case: Case) -> list[str]:
@@ -278,7 +279,10 @@ def impute(options: Options) -> None:
 def learn(options: Options) -> None:
     """``lifagu learn``."""
     from lifagu.cli.learned import report
+    from lifagu.questions.writing_learned import check_learned
 
+    if options.out:
+        check_learned(options.out)
     with opened(options) as (case, progress):
         found = case.learn(seed=options.seed, restarts=options.restarts)
         if options.out:

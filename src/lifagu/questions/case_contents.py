@@ -129,6 +129,19 @@ class CaseContents(Statement):
         return in_memory.transfer_key(self)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should know about the file, a line each."""
+        if self.opened.is_folder:
+            return ()
+        return self.opened.read(self.place.progress).warnings
+
+    @property
+    def to_learn(self) -> int:
+        """How many tables a template asks to be learned."""
+        task = None if self.opened.is_folder else self.opened.read(self.place.progress).task
+        return 0 if task is None else len(task.tables)
+
+    @property
     def is_whole(self) -> bool:
         """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
         return in_memory.is_whole(self)

@@ -25,13 +25,15 @@ _Value = TypeVar("_Value")
 class Opened:
     """A model and what came with it, shared by all cases about it; folders are read on demand.
 
-    path: "" where a model was given. What was computed about it and may be asked for again is kept,
+    path: "" where a model was given; learns: whether tables that a template asks to be learned are
+    learned once they are needed; else they stay unknown. What was computed about it and may be asked for again is kept,
     the latest of it.
     """
 
     path: PathLike = ""
     database: str | None = None
     given: Loaded | None = None
+    learns: bool = True
     _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -51,7 +53,7 @@ class Opened:
     def loaded(self, place: Place) -> Loaded:
         """The same with the tables that it asks to be learned, which is done when it is needed."""
         found = self.read(place.progress)
-        if found.task is not None and found.learned is None:
+        if self.learns and found.task is not None and found.learned is None:
             from lifagu.questions.learning import learned
 
             self.given = found = learned(found, replace(place, temp=None))
@@ -82,12 +84,15 @@ class Opened:
 
 
 def opened(
-    subject: PathLike | FactorGraph | ParfactorGraph, database: str | None, progress: Progress
+    subject: PathLike | FactorGraph | ParfactorGraph,
+    database: str | None,
+    progress: Progress,
+    learns: bool,
 ) -> Opened:
     """Whatever a case can be about; a file is read now, a folder when it is needed."""
     if isinstance(subject, FactorGraph | ParfactorGraph):
         return Opened(given=Loaded(subject, {}))
-    found = Opened(subject, database)
+    found = Opened(subject, database, learns=learns)
     if database is not None or not found.is_folder:
         found.read(progress)
     return found

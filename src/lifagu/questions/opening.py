@@ -30,6 +30,7 @@ def open(
     temp: PathLike | None = None,
     resume: bool = False,
     rounds: int = 1000,
+    learn: bool = True,
     progress: Progress | Tell | None = None,
 ) -> Case:
     """Open a model to ask it: a file, a folder, a template with its database, or a model in memory.
@@ -54,6 +55,9 @@ def open(
         Whether to go on with what an interrupted run has left in `temp`.
     rounds : int
         Rounds of colour passing on an engine before it gives up.
+    learn : bool
+        Whether tables that a template asks to be learned are learned when they are needed; they
+        stay unknown otherwise.
     progress : callable, optional
         Called with (done, total) now and then, and its `stage` with what begins, if it has one.
 
@@ -79,9 +83,9 @@ def open(
     if isinstance(subject, Case):
         return replace(subject, place=place)
     if isinstance(subject, Loaded):
-        return Case(Opened(given=subject), place=place)
+        return Case(Opened(given=subject, learns=learn), place=place)
     if isinstance(subject, str | os.PathLike | FactorGraph | ParfactorGraph):
-        return Case(opened(subject, database, place.progress), place=place)
+        return Case(opened(subject, database, place.progress, learn), place=place)
     return _of_transfer(subject, place)
 
 

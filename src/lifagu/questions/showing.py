@@ -22,6 +22,7 @@ from lifagu.questions.storage import check_database, check_target, write_results
 from lifagu.questions.storage import write as write_model
 from lifagu.questions.where_to_work import Choice, choose, with_reason
 from lifagu.questions.writing_results import check_imputed_target, write_imputed, write_lift
+from lifagu.relational.learned_graphs import to_predict
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
 from lifagu.symmetry import colour as colour_passing
@@ -107,7 +108,10 @@ def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imp
     moved, alike = in_memory.transferred(case), groups(case)
     seen = moved.original.evidence(in_memory.bound(case))
     queries, offered = (case.queries or None) if queries is None else queries, None
-    if queries is None:
+    loaded = case.opened.read(case.place.progress)
+    if queries is None and loaded.task is not None:
+        asked = to_predict(loaded, seen)
+    elif queries is None:
         asked, offered = near_unknown(moved, seen, MOST_ASKED)
     else:
         asked = asked_numbers(moved.original, queries)

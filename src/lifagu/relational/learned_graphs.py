@@ -271,6 +271,23 @@ def with_tables(loaded: Loaded, learned: LearnedModel) -> Loaded:
     return replace(loaded, model=replace(filled, support=support), learned=learned)
 
 
+def to_predict(loaded: Loaded, evidence: Evidence) -> Ints:
+    """The variables of relations that learned tables are asked about and nobody observed."""
+    task, graph = loaded.task, loaded.model
+    if task is None or not isinstance(graph, FactorGraph):
+        return np.zeros(0, dtype=np.int64)
+    names = ground_names(graph)
+    relations = len(names.rows)
+    found = [
+        names.start(1 + number) + np.arange(len(task.relations[number].values))
+        if number < relations
+        else np.array([number - relations])
+        for number in sorted(task.asked)
+    ]
+    variables = np.concatenate(found)
+    return np.asarray(variables[evidence.value_of_each(len(names))[variables] < 0])
+
+
 def _variants(task: LearningTask, table: TableToLearn, found: LearnedTable) -> tuple[Floats, Ints]:
     """The tables of a stack for every pattern of conditions that were not observed, and each row's.
 

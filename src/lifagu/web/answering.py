@@ -12,7 +12,6 @@ from lifagu.basics.choices import SEVERAL
 from lifagu.errors import ModelError
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.prepared import Planned, Result
-from lifagu.inference.question_checks import told_too_large
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.web.inputs import Request
 from lifagu.web.reply import SURER
@@ -41,7 +40,7 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
         notes, engine = list(found.notes), found.answers[0].engine
         listed = {"answers": [_answer(each) for each in found.answers], "left_out": []}
     else:
-        notes = [*told_too_large(found.too_large), *_doubts(bench, request)]
+        notes = [*map(str, found.too_large[:MOST_SUPPORT]), *_doubts(bench, request)]
         engine = found.engine
         listed = _all_marginals(found)
     return {
