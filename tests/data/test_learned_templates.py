@@ -509,7 +509,7 @@ def test_the_source_is_found_from_the_new_place(address, seen, tmp_path):
 
 
 def test_only_json_is_written_and_only_what_was_learned(loads, tmp_path):
-    with pytest.raises(lifagu.FormatError, match="a learned template is a .json file"):
+    with pytest.raises(lifagu.FormatError, match="a learned template is written as .json"):
         write_learned(guessed(loads()), tmp_path / "x.uai")
     with pytest.raises(lifagu.ModelError, match="nothing was learned"):
         write_learned(loads(), tmp_path / "x.json")

@@ -31,7 +31,7 @@ def write_learned(loaded: Loaded, path: PathLike) -> None:
             from lifagu.data.duck import Duck
             from lifagu.data.parquet.copying import copy_columns
 
-            duck = stack.enter_context(Duck())
+            duck = stack.enter_context(Duck(threads=1))
             for name, columns in made.tables.items():
                 target = Path(path).parent / name
                 copy_columns(duck, columns, stack.enter_context(replaced_file(target)), target)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -64,17 +63,6 @@ def write_table(path: PathLike, columns: Columns) -> None:
     """Replace one ``.parquet`` file by a table in one step."""
     with Duck(threads=1) as duck, replaced_file(path) as temporary:
         copy_columns(duck, columns, temporary, path)
-
-
-def write_beside(path: PathLike, raw: bytes, tables: Mapping[str, Columns]) -> None:
-    """Replace a file, and ``.parquet`` files beside it by name, once all of them are written."""
-    with ExitStack() as finished:
-        finished.enter_context(replaced_file(path)).write_bytes(raw)
-        if tables:
-            duck = finished.enter_context(Duck(threads=1))
-        for name, columns in tables.items():
-            place = Path(path).parent / name
-            copy_columns(duck, columns, finished.enter_context(replaced_file(place)), place)
 
 
 def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[str, Columns]:
