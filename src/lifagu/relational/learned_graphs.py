@@ -23,7 +23,7 @@ from lifagu.relational.learning_task import (
     LearnedModel,
     LearnedTable,
     LearningTask,
-    Slot,
+    ArgumentCells,
     TableToLearn,
 )
 from lifagu.relational.loaded import Loaded
@@ -176,7 +176,7 @@ def _declared(graph: FactorGraph, variable: int, values: Ints) -> Ints:
 
 def _slots(
     model: ParfactorGraph, graph: FactorGraph, cells: _Cells, wanted: LearnedFactors
-) -> tuple[int, tuple[Slot, ...]]:
+) -> tuple[int, tuple[ArgumentCells, ...]]:
     """The first ground factor of a parfactor, and the cells of all of them."""
     names = graph.factor_names
     assert isinstance(names, GroundNames)
@@ -195,7 +195,7 @@ def _slots(
     first = graph.offsets[start]
     matrix = graph.arguments[first : first + count * arity].reshape(count, arity)
     return start, tuple(
-        Slot(int(cells.relation[column[0]]), np.ascontiguousarray(cells.cell[column]))
+        ArgumentCells(int(cells.relation[column[0]]), np.ascontiguousarray(cells.cell[column]))
         for column in matrix.T
     )
 
@@ -220,7 +220,7 @@ def _fixed(graph: FactorGraph, cells: _Cells, learned: Sequence[range]) -> list[
             of_each = np.full(len(numbers), -1, dtype=np.int64)
             of_each[known] = place
             rows = [tables[each] for each in numbers[known][first].tolist()]
-            slots = tuple(Slot(int(cells.relation[c[0]]), cells.cell[c]) for c in columns)
+            slots = tuple(ArgumentCells(int(cells.relation[c[0]]), cells.cell[c]) for c in columns)
             origin, one = int(origins[alike[0]]), names[int(factors[alike[0]])]
             name = names.rows[origin - 1].prefix if origin else one
             found.append(FixedTables(name, slots, _stacked(rows), of_each))

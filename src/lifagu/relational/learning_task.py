@@ -29,7 +29,7 @@ class KnownCells:
     values: Ints
 
 
-class Slot(NamedTuple):
+class ArgumentCells(NamedTuple):
     """An argument of a table: the number of its relation, and by row the number of the cell."""
 
     relation: int
@@ -61,7 +61,7 @@ class TableToLearn:
 
     name: str
     place: str
-    slots: tuple[Slot, ...]
+    slots: tuple[ArgumentCells, ...]
     given: tuple[int, ...] = ()
     levels: tuple[GroupLevel, ...] = ()
 
@@ -99,7 +99,7 @@ class FixedTables:
     """
 
     name: str
-    slots: tuple[Slot, ...]
+    slots: tuple[ArgumentCells, ...]
     tables: Floats
     table_of: Ints
 
