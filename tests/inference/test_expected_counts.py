@@ -6,7 +6,7 @@ from hypothesis import given
 
 from lifagu.errors import TooLargeError
 from lifagu.inference.expected_counts import expectation
-from lifagu.relational.learning_task import FixedTables, LearningTask, Slot
+from lifagu.relational.learning_task import ArgumentCells, FixedTables, LearningTask
 from support.learning_tasks import cells, enumerated, random_stacks, table, tasks
 
 
@@ -118,6 +118,8 @@ def test_nothing_to_learn_and_idle_cells():
     task = LearningTask((cells("X", [-1, 0, -1], 3),), ())
     assert expectation(task)([]).log_weight == pytest.approx(2 * np.log(3))
     assert expectation(task)([], observed=False).log_weight == pytest.approx(3 * np.log(3))
-    fixed = FixedTables("f", (Slot(0, np.array([1])),), np.array([[0.0, 1.0, 1.0]]), np.array([0]))
+    fixed = FixedTables(
+        "f", (ArgumentCells(0, np.array([1])),), np.array([[0.0, 1.0, 1.0]]), np.array([0])
+    )
     impossible = LearningTask(task.relations, (), (fixed,))
     assert np.isneginf(expectation(impossible)([]).log_weight)

@@ -5,7 +5,7 @@ import pytest
 
 from lifagu.learning.counting import counted, imagined_records, learn_by_counts
 from lifagu.learning.directed import directed, informative, is_complete
-from lifagu.relational.learning_task import FixedTables, LearningTask, Slot
+from lifagu.relational.learning_task import ArgumentCells, FixedTables, LearningTask
 from support.learning_tasks import cells, table
 
 ROWS = np.arange(4)
@@ -28,7 +28,7 @@ def given_of(made):
 
 def fixed(relation, numbers, cells_=ROWS):
     tables = np.array([numbers], dtype=float)
-    slots = tuple(Slot(each, cells_) for each in relation)
+    slots = tuple(ArgumentCells(each, cells_) for each in relation)
     return FixedTables("f", slots, tables, np.zeros(len(cells_), dtype=int))
 
 

@@ -11,7 +11,7 @@ from lifagu.errors import NoAnswerError
 from lifagu.inference.expected_counts import expectation
 from lifagu.learning.directed import directed
 from lifagu.learning.exact_likelihood import Likelihood, is_tractable, learn_by_likelihood
-from lifagu.relational.learning_task import FixedTables, LearningTask, Slot
+from lifagu.relational.learning_task import ArgumentCells, FixedTables, LearningTask
 from support.learning_tasks import cells, enumerated, table, tasks
 
 PAIRS = ((1, 0), (2, 1), (2, 0))
@@ -158,7 +158,9 @@ def test_what_cannot_be_summed_is_not_tried():
 
 
 def test_what_is_impossible_is_said():
-    never = FixedTables("f", (Slot(0, np.array([0])),), np.array([[0.0, 1.0]]), np.array([0]))
+    never = FixedTables(
+        "f", (ArgumentCells(0, np.array([0])),), np.array([[0.0, 1.0]]), np.array([0])
+    )
     task = LearningTask((cells("X", [0], 2),), (table("x", (0, [0])),), (never,))
     with pytest.raises(NoAnswerError, match="observed has probability zero under the tables"):
         learn_by_likelihood(task, expectation(task))

@@ -10,7 +10,12 @@ from lifagu.inference.expected_counts import expectation
 from lifagu.learning.counting import ConditionalShape, learn_by_counts
 from lifagu.learning.directed import directed
 from lifagu.learning.expectation import Centres, learn_by_expectation, run
-from lifagu.relational.learning_task import FixedTables, LearningSettings, LearningTask, Slot
+from lifagu.relational.learning_task import (
+    ArgumentCells,
+    FixedTables,
+    LearningSettings,
+    LearningTask,
+)
 from support.learning_tasks import cells, enumerated, random_stacks, table
 
 
@@ -56,7 +61,9 @@ def networks(draw):
         table("y", (1, rows), (0, rows), (2, rows), given=(0, 1)),
     ]
     certain = np.array([[0.9, 0.1, 0.0, 1.0]])
-    fixed = FixedTables("z", (Slot(2, rows), Slot(3, rows)), certain, np.zeros(count, dtype=int))
+    fixed = FixedTables(
+        "z", (ArgumentCells(2, rows), ArgumentCells(3, rows)), certain, np.zeros(count, dtype=int)
+    )
     return LearningTask(tuple(relations), tuple(tables), (fixed,)), random
 
 
@@ -177,7 +184,9 @@ def test_groups_differ_where_they_do():
 
 
 def test_what_is_impossible_is_said():
-    never = FixedTables("f", (Slot(0, np.array([0])),), np.array([[0.0, 1.0]]), np.array([0]))
+    never = FixedTables(
+        "f", (ArgumentCells(0, np.array([0])),), np.array([[0.0, 1.0]]), np.array([0])
+    )
     tables = (
         table("y", (0, [0, 1]), (1, [0, 1]), given=(0,)),
         table("z", (1, [0, 1]), (2, [0, 1]), given=(0,)),

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lifagu.relational.learning_task import (
+    ArgumentCells,
     FixedTables,
     GroupLevel,
     KnownCells,
     LearningTask,
-    Slot,
     TableToLearn,
 )
 
@@ -22,7 +22,9 @@ def cells(name, values, size):
 
 def table(name, *slots, given=(), groups=None):
     """A table to learn over (relation, cells of its rows); groups: of each row, one level."""
-    made = tuple(Slot(relation, np.array(rows, dtype=np.int64)) for relation, rows in slots)
+    made = tuple(
+        ArgumentCells(relation, np.array(rows, dtype=np.int64)) for relation, rows in slots
+    )
     levels = ()
     if groups is not None:
         count = max(groups, default=-1) + 1
@@ -59,7 +61,7 @@ def tasks(draw):
         tables.append(table(f"t{number}", *places, groups=groups))
     fixed = []
     for number in range(draw(st.integers(0, 2))):
-        made = tuple(Slot(relation, np.array(rows)) for relation, rows in slots())
+        made = tuple(ArgumentCells(relation, np.array(rows)) for relation, rows in slots())
         sizes = [len(relations[slot.relation].labels) for slot in made]
         numbers = random.integers(0, 4, (2, int(np.prod(sizes)))).astype(float)
         which = random.integers(-1, 2, len(made[0].cells))

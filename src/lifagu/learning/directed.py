@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, offsets_of
-from lifagu.relational.learning_task import FixedTables, LearningTask, Slot, TableToLearn
+from lifagu.relational.learning_task import ArgumentCells, FixedTables, LearningTask, TableToLearn
 
 Mask = NDArray[np.bool_]
 Places = tuple[int, ...]  # arguments of a table, by place
@@ -91,7 +91,7 @@ def _some_rows(table: TableToLearn, kept: Mask) -> TableToLearn:
     return replace(table, slots=_some_slots(table.slots, kept), levels=levels)
 
 
-def _some_slots(slots: Sequence[Slot], kept: Mask) -> tuple[Slot, ...]:
+def _some_slots(slots: Sequence[ArgumentCells], kept: Mask) -> tuple[ArgumentCells, ...]:
     return tuple(slot._replace(cells=slot.cells[kept]) for slot in slots)
 
 
@@ -103,7 +103,7 @@ def _starts(task: LearningTask) -> Ints:
     return offsets_of(np.array([len(each.values) for each in task.relations], dtype=np.int64))
 
 
-def _cells(slots: Sequence[Slot], starts: Ints) -> Ints:
+def _cells(slots: Sequence[ArgumentCells], starts: Ints) -> Ints:
     """Rows × arguments, cells of all relations numbered together."""
     return np.column_stack([starts[slot.relation] + slot.cells for slot in slots])
 

@@ -15,7 +15,7 @@ import numpy as np
 from lifagu.basics.added_rows import Codes
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.learning.parameters import LookUpArray, Parameters
-from lifagu.relational.learning_task import FixedTables, LearningTask, Slot
+from lifagu.relational.learning_task import ArgumentCells, FixedTables, LearningTask
 
 CHUNK = 8192  # cells that are computed together, so that their sums stay in the cache
 FULL = 0.25  # the share of codes that must be there for cells to have equally many
@@ -112,7 +112,11 @@ def told_cells(
 
 
 def _look_up(
-    part: LookUpArray, slots: Sequence[Slot], axis: int, values: Sequence[Ints], place_of: Ints
+    part: LookUpArray,
+    slots: Sequence[ArgumentCells],
+    axis: int,
+    values: Sequence[Ints],
+    place_of: Ints,
 ) -> tuple[Ints, Ints]:
     """The cells that a part tells something about, by place, and their codes in it."""
     place = place_of[slots[axis].cells]
@@ -125,7 +129,7 @@ def _look_up(
 
 def labels_added(
     code: Ints,
-    slots: Sequence[Slot],
+    slots: Sequence[ArgumentCells],
     axes: Sequence[int],
     sizes: dict[int, int],
     rows: Ints,

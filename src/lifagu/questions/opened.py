@@ -26,8 +26,8 @@ class Opened:
     """A model and what came with it, shared by all cases about it; folders are read on demand.
 
     path: "" where a model was given; learns: whether tables that a template asks to be learned are
-    learned once they are needed; else they stay unknown. What was computed about it and may be asked for again is kept,
-    the latest of it.
+    learned once they are needed; else they stay unknown. What was computed about it and may be
+    asked for again is kept, the latest of it.
     """
 
     path: PathLike = ""

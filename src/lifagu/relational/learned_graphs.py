@@ -17,13 +17,13 @@ from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.grounding import ground_names
 from lifagu.relational.learning_task import (
+    ArgumentCells,
     FixedTables,
     GroupLevel,
     KnownCells,
     LearnedModel,
     LearnedTable,
     LearningTask,
-    ArgumentCells,
     TableToLearn,
 )
 from lifagu.relational.loaded import Loaded
