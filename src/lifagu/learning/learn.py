@@ -33,6 +33,9 @@ from lifagu.relational.learning_task import (
 
 PLANNED = 1_000_000  # rows up to which exact sums are planned though some relations are not asked
 
+NARROW = 2**20  # states up to which exact sums are planned at all
+UNSEEN = 0.05  # the share of each condition's cells that count as not observed, at least
+
 Prepare = Callable[[LearningTask], Expectation]
 
 
@@ -81,7 +84,7 @@ class Learner:
                     task, learn_by_likelihood(task, expect, None, heard), self.settings
                 ), None
         _refuse_hidden(task)
-        return self._by_composite(_widened(task), key, name)
+        return self._by_composite(_widened(task, self.settings.seed), key, name)
 
     def _by_composite(
         self, task: LearningTask, key: str, name: str
@@ -163,15 +166,44 @@ def _conditions(task: LearningTask) -> list[int]:
     return sorted(seen - task.asked)
 
 
-def _widened(task: LearningTask) -> LearningTask:
+def _is_narrow(task: LearningTask) -> bool:
+    """Whether sums over all cells of one individual might be done, as far as relations tell.
+
+    Relations are summed out one after the other, those with the fewest states around them first.
+    """
+    sizes = [len(relation.labels) for relation in task.relations]
+    near: dict[int, set[int]] = {}
+    slots = [block.slots for block in task.tables] + [block.slots for block in task.fixed]
+    for arguments in slots:
+        scope = {slot.relation for slot in arguments}
+        for relation in scope:
+            near.setdefault(relation, set()).update(scope)
+    while near:
+        states = {each: float(np.prod([float(sizes[o]) for o in near[each]])) for each in near}
+        gone = min(near, key=lambda each: (states[each], each))
+        if states[gone] > NARROW:
+            return False
+        around = near.pop(gone) - {gone}
+        for each in around:
+            near[each] |= around
+            near[each].discard(gone)
+    return True
+
+
+def _widened(task: LearningTask, seed: int) -> LearningTask:
     """Conditions with one more label, which stands for not having been observed.
 
-    That nobody measured something tells as well, and nothing need be summed over.
+    That nobody measured something tells as well, and nothing need be summed over. So that something
+    is learned about this label, at least some cells of each condition count as not observed.
     """
     relations = list(task.relations)
+    random = np.random.default_rng(seed)
     for number in _conditions(task):
         known = relations[number]
-        values = np.where(known.values < 0, len(known.labels), known.values)
+        unseen = known.values < 0
+        lacking = max(UNSEEN - float(unseen.mean()), 0.0)
+        unseen |= random.random(len(unseen)) < lacking
+        values = np.where(unseen, len(known.labels), known.values)
         relations[number] = replace(known, labels=(*known.labels, ""), values=values)
     return replace(task, relations=tuple(relations))
 
@@ -243,7 +275,9 @@ def _notes(task: LearningTask, tables: Sequence[LearnedTable]) -> tuple[str, ...
     }
     if not names:
         return ()
+    one = len(names) == 1
     return (
-        f"{listed(sorted(names))} told about others, and are not predicted themselves; "
-        "name them in queries if they should be",
+        f"{listed(sorted(names))} {'tells' if one else 'tell'} about others, and "
+        f"{'is not predicted itself' if one else 'are not predicted themselves'}; name "
+        f"{'it' if one else 'them'} in queries if that is wanted",
     )
