@@ -22,6 +22,7 @@ from lifagu.learning.directed import directed
 from lifagu.learning.exact_likelihood import is_tractable, learn_by_likelihood
 from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
+from lifagu.learning.unseen_conditions import with_unseen
 from lifagu.relational.learning_task import (
     Expectation,
     LearnedModel,
@@ -81,14 +82,21 @@ class Learner:
                     task, learn_by_likelihood(task, expect, None, heard), self.settings
                 ), None
         _refuse_hidden(task)
-        return self._by_composite(_widened(task), key, name)
+        return self._by_composite(_widened(task), frozenset(_conditions(task)), key, name)
 
     def _by_composite(
-        self, task: LearningTask, key: str, name: str
+        self, task: LearningTask, widened: frozenset[int], key: str, name: str
     ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
         parameters = Parameters.of(task, range(len(task.tables)))
         heard = self._heard("loss a cell", name, steps_in_all())
-        found = chosen(parameters, self.settings, _Section(self.journal, key), heard)
+        journal = _Section(self.journal, key)
+        found = chosen(parameters, self.settings, journal, heard)
+
+        def unseen() -> dict[str, Floats]:
+            how = (found.vector, found.penalty, widened, self.settings)
+            return {"vector": with_unseen(parameters, *how)}
+
+        found = replace(found, vector=journal.once("unseen", unseen)["vector"])
         tables = _told(parameters, found)
         if not np.isfinite(found.score):
             return tables, None
