@@ -77,12 +77,40 @@ class Learner:
         elif not _conditions(task) or sum(map(len, task.tables)) <= PLANNED:
             expect = self.prepare(task)
             if is_tractable(expect):
-                heard = self._heard("likelihood", name, None)
-                return _weighed(
-                    task, learn_by_likelihood(task, expect, None, heard), self.settings
-                ), None
+                return _weighed(task, self._by_likelihood(task, expect, name), self.settings), None
         _refuse_hidden(task)
         return self._by_composite(_widened(task), frozenset(_conditions(task)), key, name)
+
+    def _by_likelihood(
+        self, task: LearningTask, expect: Expectation, name: str
+    ) -> tuple[LearnedTable, ...]:
+        """By the exact likelihood; what nobody has observed is begun anew several times.
+
+        Labels of which nothing is known are all alike, and stay so unless beginnings tell them
+        apart.
+        """
+        heard = self._heard("likelihood", name, None)
+        unseen = [
+            any((task.relations[slot.relation].values < 0).all() for slot in table.slots)
+            for table in task.tables
+        ]
+        if not any(unseen):
+            return learn_by_likelihood(task, expect, None, heard)
+        random = np.random.default_rng(self.settings.seed)
+        best, highest = None, -np.inf
+        for _ in range(self.settings.restarts):
+            start = []
+            for table, hidden in zip(task.tables, unseen, strict=True):
+                one = random.normal(size=int(np.prod(task.shape(table)))) if hidden else 0.0
+                shape = (len(table.above), int(np.prod(task.shape(table))))
+                start.append(np.broadcast_to(np.exp(one), shape))
+            found = learn_by_likelihood(task, expect, start, heard)
+            stacks = [each.stack for each in found]
+            reached = expect(stacks).log_weight - expect(stacks, observed=False).log_weight
+            if best is None or reached > highest:
+                best, highest = found, reached
+        assert best is not None
+        return best
 
     def _by_composite(
         self, task: LearningTask, widened: frozenset[int], key: str, name: str
