@@ -163,7 +163,7 @@ def test_a_group_without_data_has_the_pooled_table_exactly(
         monkeypatch.setattr(learn, "directed", lambda task: None)
         monkeypatch.setattr(learn, "is_tractable", lambda *_: False)
     rows = [(*row[:4], "yes") if row[1] == "h1" else row for row in machines(300)]
-    rows += [(1000 + number, "silent", 3.0, 2.0, None) for number in range(5)]
+    rows += [(1000 + number, "silent", None, None, None) for number in range(5)]
     rows += [(2000, None, None, None, None)]
     path, out = written(factory(*tables), rows), tmp_path / "learned.json"
     found = lifagu.open(path).learn()
