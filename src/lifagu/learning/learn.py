@@ -19,9 +19,10 @@ from lifagu.learning.choosing import Chosen, chosen, steps_in_all
 from lifagu.learning.composite import Composite
 from lifagu.learning.counting import counted
 from lifagu.learning.directed import directed
-from lifagu.learning.exact_likelihood import is_tractable, learn_by_likelihood
+from lifagu.learning.exact_likelihood import TRACTABLE, is_tractable, learn_by_likelihood
 from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
+from lifagu.learning.unseen_conditions import with_unseen
 from lifagu.relational.learning_task import (
     Expectation,
     LearnedModel,
@@ -31,10 +32,8 @@ from lifagu.relational.learning_task import (
     LearningTask,
 )
 
-PLANNED = 1_000_000  # rows up to which exact sums are planned though some relations are not asked
-
+LITTLE = 2**21  # work up to which all is summed, asked about or not
 NARROW = 2**20  # states up to which exact sums are planned at all
-UNSEEN = 0.05  # the share of each condition's cells that count as not observed, at least
 
 Prepare = Callable[[LearningTask], Expectation]
 
@@ -76,22 +75,57 @@ class Learner:
                 return _weighed(task, tables, self.settings), None
             except TooLargeError:
                 _refuse_hidden(task)
-        elif not _conditions(task) or sum(map(len, task.tables)) <= PLANNED:
+        elif _is_narrow(task):
             expect = self.prepare(task)
-            if is_tractable(expect):
-                heard = self._heard("likelihood", name, None)
-                return _weighed(
-                    task, learn_by_likelihood(task, expect, None, heard), self.settings
-                ), None
+            if is_tractable(expect, LITTLE if _conditions(task) else TRACTABLE):
+                return _weighed(task, self._by_likelihood(task, expect, name), self.settings), None
         _refuse_hidden(task)
-        return self._by_composite(_widened(task, self.settings.seed), key, name)
+        return self._by_composite(_widened(task), frozenset(_conditions(task)), key, name)
+
+    def _by_likelihood(
+        self, task: LearningTask, expect: Expectation, name: str
+    ) -> tuple[LearnedTable, ...]:
+        """By the exact likelihood; what nobody has observed is begun anew several times.
+
+        Labels of which nothing is known are all alike, and stay so unless beginnings tell them
+        apart.
+        """
+        heard = self._heard("likelihood", name, None)
+        unseen = [
+            any((task.relations[slot.relation].values < 0).all() for slot in table.slots)
+            for table in task.tables
+        ]
+        if not any(unseen):
+            return learn_by_likelihood(task, expect, None, heard)
+        random = np.random.default_rng(self.settings.seed)
+        best, highest = None, -np.inf
+        for _ in range(self.settings.restarts):
+            start = []
+            for table, hidden in zip(task.tables, unseen, strict=True):
+                one = random.normal(size=int(np.prod(task.shape(table)))) if hidden else 0.0
+                shape = (len(table.above), int(np.prod(task.shape(table))))
+                start.append(np.broadcast_to(np.exp(one), shape))
+            found = learn_by_likelihood(task, expect, start, heard)
+            stacks = [each.stack for each in found]
+            reached = expect(stacks).log_weight - expect(stacks, observed=False).log_weight
+            if best is None or reached > highest:
+                best, highest = found, reached
+        assert best is not None
+        return best
 
     def _by_composite(
-        self, task: LearningTask, key: str, name: str
+        self, task: LearningTask, widened: frozenset[int], key: str, name: str
     ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
         parameters = Parameters.of(task, range(len(task.tables)))
         heard = self._heard("loss a cell", name, steps_in_all())
-        found = chosen(parameters, self.settings, _Section(self.journal, key), heard)
+        journal = _Section(self.journal, key)
+        found = chosen(parameters, self.settings, journal, heard)
+
+        def unseen() -> dict[str, Floats]:
+            how = (found.vector, found.penalty, widened, self.settings)
+            return {"vector": with_unseen(parameters, *how)}
+
+        found = replace(found, vector=journal.once("unseen", unseen)["vector"])
         tables = _told(parameters, found)
         if not np.isfinite(found.score):
             return tables, None
@@ -190,20 +224,15 @@ def _is_narrow(task: LearningTask) -> bool:
     return True
 
 
-def _widened(task: LearningTask, seed: int) -> LearningTask:
+def _widened(task: LearningTask) -> LearningTask:
     """Conditions with one more label, which stands for not having been observed.
 
-    That nobody measured something tells as well, and nothing need be summed over. So that something
-    is learned about this label, at least some cells of each condition count as not observed.
+    That nobody measured something tells as well, and nothing need be summed over.
     """
     relations = list(task.relations)
-    random = np.random.default_rng(seed)
     for number in _conditions(task):
         known = relations[number]
-        unseen = known.values < 0
-        lacking = max(UNSEEN - float(unseen.mean()), 0.0)
-        unseen |= random.random(len(unseen)) < lacking
-        values = np.where(unseen, len(known.labels), known.values)
+        values = np.where(known.values < 0, len(known.labels), known.values)
         relations[number] = replace(known, labels=(*known.labels, ""), values=values)
     return replace(task, relations=tuple(relations))
 
