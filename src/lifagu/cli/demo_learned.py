@@ -14,7 +14,6 @@ from lifagu.experiments.beside_truth import off
 
 if TYPE_CHECKING:
     from lifagu import Case
-    from lifagu.questions.learning import Learning
 
 Chances = Mapping[str, Mapping[str, float]]
 ASKED = (
@@ -38,8 +37,11 @@ def learned_beside_given(
     say(ASKED)
     say(f"{tables} are learned from the same cells, though it was never observed who is sick;")
     say("only former stays tell what that does:\n")
-    given, learned = case.marginals(), lifagu.open(found.loaded).marginals()
-    rows = [("", "tables given, holes filled", "tables learned", "the true tables", "in truth")]
+    told = lifagu.open(found.loaded)
+    given, learned = case.marginals(), told.marginals()
+    rows: list[tuple[str, ...]] = [
+        ("", "tables given, holes filled", "tables learned", "the true tables", "in truth")
+    ]
     for name, label in watched.items():
         chances = [f"{each[name][label]:.3f}" for each in (given, learned, truth)]
         rows.append((f"{name} = {label}", *chances, drawn.world[name]))
@@ -47,11 +49,11 @@ def learned_beside_given(
     far = [f"{off(truth, each, open_cells).mean_difference:.3f}" for each in (given, learned)]
     rows.append((f"mean error of all {len(open_cells)}", *far, "0", ""))
     say(table(rows) + "\n")
-    say(f"{_of_kits(found, drawn)}")
+    say(f"{_of_kits(told, drawn)}")
     say(f"{_on_hidden_cells(case, blank)}\n")
 
 
-def _of_kits(found: Learning, drawn: Hospital) -> str:
+def _of_kits(case: Case, drawn: Hospital) -> str:
     """What was learned of the test kits, beside what is so."""
     patients = drawn.tables["patient"]
     told = []
@@ -62,8 +64,9 @@ def _of_kits(found: Learning, drawn: Hospital) -> str:
             for name, ward in zip(patients["name"], patients["ward"], strict=True)
             if ward in wards
         )
-        learned = found.loaded.model.factor(f"lab({who})").table
-        told.append(f"{kit} {learned[1, 1]:.2f} (in truth {right:.2f})")
+        learned = case.graph.factor(f"lab({who})").table
+        if learned is not None:
+            told.append(f"{kit} {learned[1, 1]:.2f} (in truth {right:.2f})")
     return f"P(positive | sick) as learned: {', '.join(told)}."
 
 
