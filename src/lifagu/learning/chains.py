@@ -91,14 +91,20 @@ class Chain:
             self.state[batch.relation][batch.cells] = (at >= weights[:, :-1]).sum(axis=1)
 
     def counts(self) -> Floats:
-        """How many rows are in each state of each part, in the order of all entries."""
-        found = []
-        for part in sorted(self.parameters.parts, key=lambda part: part.start):
+        """How many rows are in each state of each part, in the order of all entries.
+
+        The blocks of a conditional table are no parts, and have no counts of their own.
+        """
+        parts = self.parameters.parts
+        stops = [part.start + int(np.prod(part.shape)) for part in parts]
+        found = np.zeros(max(self.parameters.size, *stops))
+        for part in parts:
             slots = self.parameters.task.tables[part.table].slots
             rows = np.arange(len(slots[0].cells))
             code = labels_added(part.groups(rows), slots, part.axes, part.sizes, rows, self.state)
-            found.append(np.bincount(code[code >= 0], minlength=int(np.prod(part.shape))))
-        return np.concatenate(found).astype(np.float64)
+            many = int(np.prod(part.shape))
+            found[part.start : part.start + many] = np.bincount(code[code >= 0], minlength=many)
+        return found
 
 
 def _batches(parameters: Parameters, relation: int, drawn: Flags) -> list[_Batch]:

@@ -31,6 +31,8 @@ from lifagu.relational.learning_task import (
     LearningTask,
 )
 
+PLANNED = 1_000_000  # rows up to which exact sums are planned though some relations are not asked
+
 Prepare = Callable[[LearningTask], Expectation]
 
 
@@ -71,7 +73,7 @@ class Learner:
                 return _weighed(task, tables, self.settings), None
             except TooLargeError:
                 _refuse_hidden(task)
-        elif not _conditions(task):
+        elif not _conditions(task) or sum(map(len, task.tables)) <= PLANNED:
             expect = self.prepare(task)
             if is_tractable(expect):
                 heard = self._heard("likelihood", name, None)

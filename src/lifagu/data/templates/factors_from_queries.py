@@ -84,7 +84,8 @@ class RowReader:
         codes = lexicographic_codes(rows)
         self._refuse_repeated(bound, parfactor.rows, rows, codes)
         order = np.argsort(codes, kind="stable")
-        levels = groups.levels(parfactor.by, order) if parfactor.is_told_later else ()
+        grouped = parfactor.is_told_later and parfactor.by
+        levels = groups.levels(parfactor.by, order) if grouped else ()
         return ReadRows(TabledRows(rows[order], tables.tables, *found.taken(order)), levels)
 
     def _table_of_all(
