@@ -40,7 +40,7 @@ def _part(text: str, folder: Path) -> str:
     run = _lifagu if program == "lifagu" else _duckdb
     now = run(arguments, folder)
     # empty lines that set blocks apart stay
-    after = output[len(output.rstrip()) :] if output.strip() else output
+    after = output[len(output.rstrip()) :] if output.strip() else output or "\n"
     return f"{command}\n{now.rstrip()}{after}" if now.strip() else f"{command}\n"
 
 

@@ -15,6 +15,7 @@ WHAT = {
     "symmetry": "colour passing, lifting",
     "filling": "who lends what, and why",
     "inference": "plans and answers",
+    "learning": "tables from cells",
     "formats": "model files",
     "data": "databases, Parquet",
     "drawing": "figures",
@@ -25,7 +26,7 @@ WHAT = {
     "cli": "command line",
     "web": "the page",
     "experiments": "optional",
-    "examples": "a hospital",
+    "examples": "hospital, factory",
 }
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 158, 46, 24, 44, 16
 STYLE = """

@@ -14,7 +14,7 @@ import pytest
 import lifagu
 from lifagu.basics.columns import Lists, Nullable
 from lifagu.examples.hospital import NEW_WARD, UNFILLED_KIT, hospital
-from lifagu.examples.installing import install_hospital, result_arrives
+from lifagu.examples.installing import install_hospital, learned_hospital, result_arrives
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
 from support.helpers import run_cli
 from support.servers import NoServerError, postgresql
@@ -186,6 +186,27 @@ def test_a_new_patient_adds_rows_and_keeps_the_others(template):
     assert all(new[name] == row for name, row in old.items())
 
 
+# ---- Tables that are learned in place of given ones
+
+
+def test_learned_tables_tell_hidden_cells_nearly_as_well_as_given_ones(template):
+    only = ["Age", "Test", "Stay", "Effect"]
+    given, learned = (
+        lifagu.open(each).validate(only=only).json()
+        for each in (template, learned_hospital(template))
+    )
+    assert given["hidden"] == learned["hidden"]
+    assert given["baseline"] == learned["baseline"]
+    assert learned["log_loss"] < given["log_loss"] + 0.02
+    assert learned["log_loss"] < learned["baseline"]["log_loss"] - 0.04
+
+
+def test_learned_tables_find_out_that_eve_is_frail(template):
+    case = lifagu.open(learned_hospital(template))
+    assert case.ask("Profile(eve)")["frail"] > 0.9
+    assert abs(case.ask("Sick(eve)")["true"] - 0.726) < 0.1
+
+
 # ---- Every database alike
 
 
@@ -325,6 +346,7 @@ def test_the_demo_keeps_a_hospital_to_play_with(capsys, tmp_path):
     assert "All 5 who match eve as a whole agree on her table" in out
     assert "Test(eve)=positive told most: without it" in out
     assert "others without an interview who wait for a result" in out
+    assert "6 tables are learned from the same cells" in out
     assert max(map(len, out.splitlines())) <= 120 + len(str(tmp_path))
     kept = tmp_path / "kept/hospital.json"
     assert rows_of(imputed(kept).tables()["tables"]) == rows_of(

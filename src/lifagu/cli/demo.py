@@ -14,12 +14,13 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 import lifagu
+from lifagu.cli.demo_learned import learned_beside_given
 from lifagu.cli.demo_paper import demo_paper
 from lifagu.cli.demo_results import results_tell
 from lifagu.cli.imputed import lent_table
 from lifagu.cli.output import say, table
 from lifagu.examples.hospital import Hospital, hospital
-from lifagu.examples.installing import install_hospital, result_arrives
+from lifagu.examples.installing import install_hospital, learned_hospital, result_arrives
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
 
 if TYPE_CHECKING:
@@ -58,10 +59,12 @@ def demo(options: argparse.Namespace) -> None:
         _lend(before)
         _compare(before)
         with TemporaryDirectory() as copy:  # the database that is kept stays as it was
-            template = install_hospital(copy, drawn)
+            later = install_hospital(copy, drawn)
             result_arrives(copy, "eve", "positive")
-            _second_run(before, Visit.to(template, drawn))
+            _second_run(before, Visit.to(later, drawn))
         results_tell(before.case, drawn)
+        blank = learned_hospital(template)
+        learned_beside_given(before.case, blank, drawn, before.truth, WATCHED)
     if options.out:
         kept = Path(options.out) / "hospital.json"
         say(f"Go on with the database you have now: lifagu impute {kept}")

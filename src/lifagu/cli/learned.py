@@ -29,7 +29,7 @@ def report(found: Learning) -> str:
         ]
         for each in tables[:MOST_LINES]
     ]
-    lines = [f"{counted(len(tables), 'table')} learned in {found.seconds:.1f} s", table(rows)]
+    lines = [f"{counted(len(tables), 'table')} learned", table(rows)]
     if len(tables) > MOST_LINES:
         lines.append(f"  … and {len(tables) - MOST_LINES} more (all of them with --json)")
     if facts["score"] is not None:

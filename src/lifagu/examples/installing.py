@@ -1,4 +1,4 @@
-"""The hospital in a folder of its own: a DuckDB file and the template that reads it."""
+"""The hospital in a folder of its own: a DuckDB file and the templates that read it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from lifagu.data.databases.duckdb_files import add_rows, new_database
 from lifagu.errors import FormatError
 from lifagu.examples.hospital import Hospital
 
-DATABASE, TEMPLATE = "hospital.duckdb", "hospital.json"
+DATABASE, TEMPLATE, LEARNED = "hospital.duckdb", "hospital.json", "hospital_learned.json"
 
 
 def install_hospital(folder: PathLike, drawn: Hospital) -> Path:
-    """Put a hospital's database and template into a folder, made if need be; where the template is.
+    """Put a hospital's database into a folder, made if need be, and its templates beside it.
 
+    Returns where the template with given tables is; that with learned ones is `learned_hospital`.
     What is there already is never replaced.
     """
     place = Path(folder)
-    for name in (DATABASE, TEMPLATE):
+    for name in (DATABASE, TEMPLATE, LEARNED):
         if (place / name).exists():
             raise FormatError(
                 f"{place / name}: this is there already and would be replaced; name another folder"
@@ -30,9 +31,15 @@ def install_hospital(folder: PathLike, drawn: Hospital) -> Path:
     except OSError as error:
         raise FormatError(f"{folder}: cannot be made: {error.strerror or error}") from None
     new_database(place / DATABASE, drawn.columns())
-    with replaced_file(place / TEMPLATE) as temporary:
-        temporary.write_bytes(files("lifagu").joinpath(f"examples/{TEMPLATE}").read_bytes())
+    for name in (TEMPLATE, LEARNED):
+        with replaced_file(place / name) as temporary:
+            temporary.write_bytes(files("lifagu").joinpath(f"examples/{name}").read_bytes())
     return place / TEMPLATE
+
+
+def learned_hospital(template: Path) -> Path:
+    """The template beside that of `install_hospital` whose tables are learned."""
+    return template.with_name(LEARNED)
 
 
 def result_arrives(folder: PathLike, patient: str, result: str) -> None:
