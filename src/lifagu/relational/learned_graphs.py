@@ -11,11 +11,11 @@ from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members, of
 from lifagu.errors import FormatError, ModelError, TooLargeError, listed
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.supports import Supports, exact, joined
 from lifagu.graph.tables import GivenTables
 from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.grounding import ground_names
+from lifagu.relational.learned_factors import learned_supports, with_given_tables
 from lifagu.relational.learning_task import (
     ArgumentCells,
     FixedTables,
@@ -28,6 +28,7 @@ from lifagu.relational.learning_task import (
 )
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.shared_arrays import SharedArrays
 from lifagu.relational.template import HiddenCells
 
 MOST = 2**26  # potentials of all tables of one parfactor, half a gigabyte
@@ -91,9 +92,9 @@ def with_task(
     graph = loaded.model
     assert isinstance(graph, FactorGraph)
     cells = _Cells.of(model, graph)
-    tables, starts = [], []
+    tables, starts, shared = [], [], SharedArrays()
     for each in wanted:
-        start, slots = _slots(model, graph, cells, each)
+        start, slots = _slots(model, graph, cells, each, shared)
         bound = model.bound[each.number]
         _refuse_large(bound.name, each, bound.shape)
         tables.append(TableToLearn(bound.name, each.place, slots, each.given, each.levels))
@@ -175,7 +176,11 @@ def _declared(graph: FactorGraph, variable: int, values: Ints) -> Ints:
 
 
 def _slots(
-    model: ParfactorGraph, graph: FactorGraph, cells: _Cells, wanted: LearnedFactors
+    model: ParfactorGraph,
+    graph: FactorGraph,
+    cells: _Cells,
+    wanted: LearnedFactors,
+    shared: SharedArrays,
 ) -> tuple[int, tuple[ArgumentCells, ...]]:
     """The first ground factor of a parfactor, and the cells of all of them."""
     names = graph.factor_names
@@ -195,7 +200,7 @@ def _slots(
     first = graph.offsets[start]
     matrix = graph.arguments[first : first + count * arity].reshape(count, arity)
     return start, tuple(
-        ArgumentCells(int(cells.relation[column[0]]), np.ascontiguousarray(cells.cell[column]))
+        ArgumentCells(int(cells.relation[column[0]]), shared.one(cells.cell[column]))
         for column in matrix.T
     )
 
@@ -207,6 +212,8 @@ def _fixed(graph: FactorGraph, cells: _Cells, learned: Sequence[range]) -> list[
     mine = np.ones(len(names), dtype=np.bool_)
     for each in learned:
         mine[each.start : each.stop] = False
+    if not mine.any():
+        return []
     tables, table_of = declared_tables(graph)
     found = []
     for factors, scopes in graph.scopes:
@@ -253,22 +260,18 @@ def with_tables(loaded: Loaded, learned: LearnedModel) -> Loaded:
         raise ModelError("there is nothing to learn in this model")
     values, lengths = [graph.tables.values], [np.diff(graph.tables.offsets)]
     number, factor_given = len(graph.tables), graph.factor_table.copy()
-    supports = [graph.support or exact(len(factor_given))]
-    behind, held = np.arange(len(factor_given)), len(factor_given)
     for table, start, found in zip(task.tables, loaded.learned_at, learned.tables, strict=True):
         stack, of_row = _variants(task, table, found)
         rows = stack[:, _canonical_places(graph, start)]
         values.append(rows.reshape(-1) + 0.0)
         lengths.append(np.full(len(rows), rows.shape[1]))
-        mine = slice(start, start + len(table))
-        factor_given[mine] = number + of_row
-        behind[mine] = held + table.in_stack
-        supports.append(_supports(table, found))
-        number, held = number + len(rows), held + len(found.stack)
+        factor_given[start : start + len(table)] = number + of_row
+        number += len(rows)
     given = GivenTables(np.concatenate(values), offsets_of(np.concatenate(lengths)))
-    filled = graph.refilled(given, factor_given)
-    support = joined(supports).taken(behind).or_none
-    return replace(loaded, model=replace(filled, support=support), learned=learned)
+    filled = with_given_tables(graph, given, factor_given)
+    return replace(
+        loaded, model=replace(filled, support=learned_supports(loaded, learned)), learned=learned
+    )
 
 
 def to_predict(loaded: Loaded, evidence: Evidence) -> Ints:
@@ -355,13 +358,3 @@ def _canonical_places(graph: FactorGraph, factor: int) -> Ints:
     ]
     shape = [len(axis) for axis in axes]
     return np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1)
-
-
-def _supports(table: TableToLearn, found: LearnedTable) -> Supports:
-    """The records behind each table of a stack."""
-    count = len(found.stack)
-    given = sum(1 << place for place in table.given)
-    zeros = np.zeros(count + 1, dtype=np.int64)
-    return Supports(
-        np.arange(count + 1), found.records + 0.0, np.full(count, given), zeros, np.zeros(0)
-    )
