@@ -255,7 +255,7 @@ def test_own_tables_are_right_at_every_size(out):
         found.pop("Stays in intensive care", None),
     )
     assert (stays is None) == ("The data is absent here" in section(out, "own_tables"))
-    assert list(found) == ["Individuals", "Chains"]
+    assert list(found) == ["Made-up stays in hospitals", "Individuals", "Chains"]
     rows = [row for table in (stays or [], *found.values()) for row in table]
     asked = {
         model: {row["asked"] for row in rows if row["model"] == model}
@@ -264,7 +264,7 @@ def test_own_tables_are_right_at_every_size(out):
     assert (
         asked["around one"] == asked["in wards"] == {"all marginals", "P(shared)", "P(own)", "best"}
     )
-    assert len(rows) == (4 + 3 + 4 + 2) * 3 + 3 * bool(stays)
+    assert len(rows) == (1 + 4 + 3 + 4 + 2) * 3 + 3 * bool(stays)
     for row in rows:
         assert float(row["error"]) < 1e-12, row
         assert re.fullmatch(rf"{RATIO} \({TIME}\)", row["time"]), row
@@ -296,6 +296,38 @@ def test_a_wrong_or_slow_answer_with_own_tables_is_shown():
     wrong, slow = found.splitlines()[:6], found.splitlines()[6:]
     assert all(float(line.split()[1]) > 1e-3 for line in wrong)
     assert slow[2:] == [">3 s –"] * 2 + ["not asked –"] * 2
+
+
+def test_learned_tables_stand_beside_peers(out):
+    (rows,) = tables(out, "learning").values()
+    assert [row["learned by"] for row in rows] == [
+        "frequencies",
+        "pair tables and hospitals",
+        "8 latent classes",
+        "gradient boosting",
+    ]
+    for row in rows[:3]:
+        assert 1 < float(row["log loss"]) < 3, row
+    for row in rows[1:3]:
+        assert re.fullmatch(TIME, row["time"]), row
+        assert re.fullmatch(r"[\d,]+ MiB", row["memory"]), row
+    if not re.fullmatch(FAILURE, rows[3]["time"]):
+        assert float(rows[3]["log loss"]) > 1
+        assert all(re.fullmatch(RATIO, row["by boosting"]) for row in rows[1:])
+
+
+def test_drawn_stays_follow_their_tables():
+    found = run_beside(
+        "import numpy as np\nimport made_stays\nfrom learned_stays import *\n"
+        "cells, seen, hospital = drawn_stays(10_100)\n"
+        "print(cells.shape, (seen[:, 13:] == cells[:, 13:]).all())\n"
+        "print(0.15 < (seen < 0).mean() < 0.25)\n"
+        "print((cells[:10_000] == drawn_stays(10_000)[0]).all())\n"
+        "tied = [np.corrcoef(made_stays.tables()[1][c][hospital, 0], cells[:, c] == 0)[0, 1] "
+        "for c in range(13)]\n"
+        "print(min(tied) > 0.05, len(joint_template()['parfactors']))"
+    )
+    assert found.splitlines() == ["(10100, 16) True True", "True", "True 130"]
 
 
 def test_stays_are_binned_and_hidden_as_described():

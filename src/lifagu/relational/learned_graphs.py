@@ -24,6 +24,7 @@ from lifagu.relational.learning_task import (
 )
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.shared_arrays import SharedArrays
 from lifagu.relational.template import HiddenCells
 
 MOST = 2**26  # potentials of all tables of one parfactor, half a gigabyte
@@ -87,9 +88,9 @@ def with_task(
     graph = loaded.model
     assert isinstance(graph, FactorGraph)
     cells = _Cells.of(model, graph)
-    tables, starts = [], []
+    tables, starts, shared = [], [], SharedArrays()
     for each in wanted:
-        start, slots = _slots(model, graph, cells, each)
+        start, slots = _slots(model, graph, cells, each, shared)
         bound = model.bound[each.number]
         _refuse_large(bound.name, each, bound.shape)
         tables.append(TableToLearn(bound.name, each.place, slots, each.given, each.levels))
@@ -171,7 +172,11 @@ def declared_values(graph: FactorGraph, variable: int, values: Ints) -> Ints:
 
 
 def _slots(
-    model: ParfactorGraph, graph: FactorGraph, cells: _Cells, wanted: LearnedFactors
+    model: ParfactorGraph,
+    graph: FactorGraph,
+    cells: _Cells,
+    wanted: LearnedFactors,
+    shared: SharedArrays,
 ) -> tuple[int, tuple[ArgumentCells, ...]]:
     """The first ground factor of a parfactor, and the cells of all of them."""
     names = graph.factor_names
@@ -191,7 +196,7 @@ def _slots(
     first = graph.offsets[start]
     matrix = graph.arguments[first : first + count * arity].reshape(count, arity)
     return start, tuple(
-        ArgumentCells(int(cells.relation[column[0]]), np.ascontiguousarray(cells.cell[column]))
+        ArgumentCells(int(cells.relation[column[0]]), shared.one(cells.cell[column]))
         for column in matrix.T
     )
 
@@ -203,6 +208,8 @@ def _fixed(graph: FactorGraph, cells: _Cells, learned: Sequence[range]) -> list[
     mine = np.ones(len(names), dtype=np.bool_)
     for each in learned:
         mine[each.start : each.stop] = False
+    if not mine.any():
+        return []
     tables, table_of = declared_tables(graph)
     found = []
     for factors, scopes in graph.scopes:

@@ -11,8 +11,8 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, group_rows, members, offsets_of, owners
 from lifagu.errors import ModelError
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.supports import Supports, exact, joined
 from lifagu.graph.tables import GivenTables
+from lifagu.relational.learned_factors import learned_supports, with_given_tables
 from lifagu.relational.learning_task import LearnedModel, LearnedTable, LearningTask, TableToLearn
 from lifagu.relational.loaded import Loaded
 
@@ -31,11 +31,7 @@ def with_tables(loaded: Loaded, learned: LearnedModel) -> Loaded:
     narrow = _narrowed(graph, loaded.learned_at, unseen)
     values, lengths = [graph.tables.values], [np.diff(graph.tables.offsets)]
     number, factor_given = len(graph.tables), graph.factor_table.copy()
-    supports = [graph.support or exact(len(factor_given))]
-    behind, held = np.arange(len(factor_given)), len(factor_given)
     for (table, start, found), hidden in zip(both, unseen, strict=True):
-        mine = slice(start, start + len(table))
-        behind[mine] = held + table.in_stack
         for variant in _variants(task, table, found, hidden):
             factors = start + variant.rows
             rows = variant.stack[:, _canonical_places(narrow, int(factors[0]))]
@@ -43,16 +39,9 @@ def with_tables(loaded: Loaded, learned: LearnedModel) -> Loaded:
             lengths.append(np.full(len(rows), rows.shape[1]))
             factor_given[factors] = number + table.in_stack[variant.rows]
             number += len(rows)
-            if variant.is_narrow:
-                behind[factors] = -1
-        supports.append(_supports(table, found))
-        held += len(found.stack)
-    supports.append(exact(1))
-    behind[behind < 0] = held
     given = GivenTables(np.concatenate(values), offsets_of(np.concatenate(lengths)))
-    filled = replace(narrow, support=None).refilled(given, factor_given)
-    support = joined(supports).taken(behind).or_none
-    model = replace(filled, support=support)
+    filled = with_given_tables(narrow, given, factor_given)
+    model = replace(filled, support=learned_supports(loaded, learned))
     return replace(loaded, model=model, learned=learned, unlearned=loaded)
 
 
@@ -84,7 +73,6 @@ class _Variant(NamedTuple):
 
     rows: Ints
     stack: Floats
-    is_narrow: bool
 
 
 def _variants(
@@ -92,7 +80,7 @@ def _variants(
 ) -> Iterator[_Variant]:
     """The tables of a stack for every pattern of conditions that were not observed."""
     if not found.conditions:
-        yield _Variant(np.arange(len(table)), found.stack, False)
+        yield _Variant(np.arange(len(table)), found.stack)
         return
     shape, count = task.shape(table), len(found.stack)
     wide = [size + (axis in found.conditions) for axis, size in enumerate(shape)]
@@ -102,7 +90,7 @@ def _variants(
         seen = tuple(
             -1 if missing else slice(0, size) for missing, size in zip(pattern, shape, strict=True)
         )
-        yield _Variant(rows, whole[(slice(None), *seen)].reshape(count, -1), any(pattern))
+        yield _Variant(rows, whole[(slice(None), *seen)].reshape(count, -1))
 
 
 def _canonical_places(graph: FactorGraph, factor: int) -> Ints:
@@ -113,13 +101,3 @@ def _canonical_places(graph: FactorGraph, factor: int) -> Ints:
     ]
     shape = [len(axis) for axis in axes]
     return np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1)
-
-
-def _supports(table: TableToLearn, found: LearnedTable) -> Supports:
-    """The records behind each table of a stack."""
-    count = len(found.stack)
-    given = sum(1 << place for place in table.given)
-    zeros = np.zeros(count + 1, dtype=np.int64)
-    return Supports(
-        np.arange(count + 1), found.records + 0.0, np.full(count, given), zeros, np.zeros(0)
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from lifagu.relational.ground_tables import lexicographic_codes
 from lifagu.relational.grounding import TabledRows
 from lifagu.relational.learning_task import GroupLevel
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.shared_arrays import SharedArrays
 from lifagu.relational.substitutions import substitutions
 from lifagu.relational.template import HiddenCells, Learned, Query, RowParfactor, Template
 
@@ -63,6 +64,7 @@ class RowReader:
     progress: Announce
     hidden: HiddenCells = field(default_factory=dict)
     _constants: dict[str, Constants] = field(default_factory=dict)
+    _shared: SharedArrays = field(default_factory=SharedArrays)
 
     def constants(self, number: int) -> Constants:
         """The way from values to the constants of a domain."""
@@ -78,7 +80,7 @@ class RowReader:
             rows = substitutions(bound)
             shared = self._table_of_all(number, parfactor, learned, tables)
             alike = shared.taken(np.zeros(len(rows), dtype=np.int64))
-            return ReadRows(TabledRows(rows, tables.tables, *alike))
+            return self._kept_once(ReadRows(TabledRows(rows, tables.tables, *alike)))
         groups = GroupCodes(len(learned.by if learned else parfactor.by))
         rows, found = self._fetched(number, parfactor.rows, parfactor, learned, tables, groups)
         codes = lexicographic_codes(rows)
@@ -86,7 +88,16 @@ class RowReader:
         order = np.argsort(codes, kind="stable")
         grouped = parfactor.is_told_later and parfactor.by
         levels = groups.levels(parfactor.by, order) if grouped else ()
-        return ReadRows(TabledRows(rows[order], tables.tables, *found.taken(order)), levels)
+        listed = TabledRows(rows[order], tables.tables, *found.taken(order))
+        return self._kept_once(ReadRows(listed, levels))
+
+    def _kept_once(self, read: ReadRows) -> ReadRows:
+        """The same; arrays that other parfactors have as well are theirs."""
+        one, listed = self._shared.one, read.listed
+        levels = tuple(replace(each, of_row=one(each.of_row)) for each in read.levels)
+        return ReadRows(
+            replace(listed, rows=one(listed.rows), table_of=one(listed.table_of)), levels
+        )
 
     def _table_of_all(
         self, number: int, parfactor: RowParfactor, learned: Learned | None, tables: DistinctTables
