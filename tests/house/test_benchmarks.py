@@ -327,7 +327,7 @@ def test_drawn_stays_follow_their_tables():
         "for c in range(13)]\n"
         "print(min(tied) > 0.05, len(joint_template()['parfactors']))"
     )
-    assert found.splitlines() == ["(10100, 16) True True", "True", "True 130"]
+    assert found.splitlines() == ["(10100, 16) True", "True", "True", "True 130"]
 
 
 def test_stays_are_binned_and_hidden_as_described():

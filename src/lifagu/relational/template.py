@@ -168,6 +168,11 @@ class Template:
     model: Callable[[Mapping[str, Domain], Mapping[str, Labels]], ParfactorGraph]
 
     @property
+    def has_quantiles(self) -> bool:
+        """Whether some bins come from the data."""
+        return any(each.bins for each in self.ranges.values())
+
+    @property
     def learns(self) -> bool:
         """Whether tables are to be learned from evidence."""
         return any(each.learn for each in self.parfactors.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -147,6 +148,50 @@ class ObservedCells(Frozen):
         labels = np.arange(width) < self.sizes[hidden, None]
         found[nothing] = labels[nothing]
         return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class RelabelledCells(ObservedCells):
+    """Cells of which some were hidden from those who made bins, and so have other labels.
+
+    seen_by: for each round the places that were hidden in it, and the cells as they were then.
+    """
+
+    seen_by: tuple[tuple[Ints, ObservedCells], ...] = ()
+
+    @classmethod
+    def joined(
+        cls, cells: ObservedCells, seen_by: Sequence[tuple[Ints, ObservedCells]]
+    ) -> ObservedCells:
+        """The same cells, hidden ones as they were when they were hidden."""
+        if all(then is cells for _, then in seen_by):
+            return cells
+        values = cells.values.copy()
+        for places, then in seen_by:
+            values[places] = then.values[places]
+        return cls(
+            cells.graph,
+            cells.variables,
+            frozen(values),
+            cells.relations,
+            cells.relation_of,
+            tuple(seen_by),
+        )
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many labels each cell could have."""
+        found = self.graph.sizes[self.variables]
+        for places, then in self.seen_by:
+            found[places] = then.sizes[places]
+        return frozen(found)
+
+    def labels(self, place: int) -> tuple[str, ...]:
+        """The labels of a cell's variable, as declared when it was hidden."""
+        for places, then in self.seen_by:
+            if place in places:
+                return then.labels(place)
+        return super().labels(place)
 
 
 def head_and_inside(name: str) -> tuple[str, str]:

@@ -27,43 +27,63 @@ from lifagu.relational.loaded import Loaded
 from lifagu.relational.predicted_cells import with_hidden
 
 
-def unseen(case: Statement, cells: ObservedCells, evidence: Evidence, hidden: Ints) -> Statement:
-    """The case in which nobody observed the hidden cells, and no table was counted from them."""
-    graph = _counted_again(case, cells, hidden)
-    left = replace(cells.evidence_without(evidence, hidden), of=None)
-    if graph is cells.graph:  # what is filled without looking at evidence is filled once
+def unseen(
+    case: Statement, cells: ObservedCells, evidence: Evidence, hidden: Ints
+) -> tuple[Statement, ObservedCells]:
+    """The case in which nobody observed the hidden cells, and all cells as they are in it.
+
+    No table was counted or learned from hidden cells, and no bins were made of them.
+    """
+    again = _read_again(case, cells, hidden)
+    if again is None:  # what is filled without looking at evidence is filled once
+        graph = cells.graph
         opened = case.opened.once(("unseen", case.added), lambda: Opened(given=Loaded(graph, {})))
     else:
+        graph = in_memory.grounded(replace(case, opened=Opened(given=again)))
         opened = Opened(given=Loaded(graph, {}))
+        if not np.array_equal(graph.variable_kind, cells.graph.variable_kind):
+            raise FormatError(
+                f"{case.opened.path}: the database was changed while it was read; try again"
+            )
+        cells, evidence = _relabelled(case, again, cells, evidence)
+    left = replace(cells.evidence_without(evidence, hidden), of=None)
     layers = (graph.observations(left),)
-    return replace(case, opened=opened, layers=layers, keeps_own=False, added=())
+    return replace(case, opened=opened, layers=layers, keeps_own=False, added=()), cells
 
 
-def _counted_again(case: Statement, cells: ObservedCells, hidden: Ints) -> FactorGraph:
-    """The graph whose tables nobody counted or learned from hidden cells."""
+def _read_again(case: Statement, cells: ObservedCells, hidden: Ints) -> Loaded | None:
+    """What was loaded, as if hidden cells were not there; None where that makes no difference."""
     loaded, progress = case.opened.read(case.place.progress), case.place.progress
     template = loaded.template
     if template is None or not isinstance(loaded.model, FactorGraph):
-        return cells.graph
+        return None
     counts = any(each.key for each in template.learned.values())
-    if not counts and loaded.task is None:
-        return cells.graph
-    again = with_hidden(loaded, cells.variables[hidden])
-    if counts or False:
-        from lifagu.data.templates import load_template
+    if not counts and loaded.task is None and not template.has_quantiles:
+        return None
+    variables = cells.variables[hidden]
+    if not counts and not template.has_quantiles:
+        return with_hidden(loaded, variables)
+    from lifagu.data.templates import load_template
 
-        again = load_template(
-            template,
-            loaded.source,
-            lambda what: progress.stage(f"counting again: {what}"),
-            _by_constants(loaded.model, cells.variables[hidden]),
-        )
-    graph = in_memory.grounded(replace(case, opened=Opened(given=again)))
-    if not np.array_equal(graph.variable_declared, cells.graph.variable_declared):
-        raise FormatError(
-            f"{case.opened.path}: the database was changed while it was read; try again"
-        )
-    return graph
+    again = load_template(
+        template,
+        loaded.source,
+        lambda what: progress.stage(f"reading again: {what}"),
+        _by_constants(loaded.model, variables),
+    )
+    return with_hidden(again, variables)
+
+
+def _relabelled(
+    case: Statement, again: Loaded, cells: ObservedCells, evidence: Evidence
+) -> tuple[ObservedCells, Evidence]:
+    """The cells and what was observed, with the labels that bins have now."""
+    if again.template is None or not again.template.has_quantiles:
+        return cells, evidence
+    now = replace(case, opened=Opened(given=replace(again, task=None)))
+    graph = in_memory.grounded(now)
+    seen = graph.evidence(in_memory.bound(now))
+    return ObservedCells.of(graph, seen), seen
 
 
 def _by_constants(graph: FactorGraph, variables: Ints) -> dict[str, Ints]:

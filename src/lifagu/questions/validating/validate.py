@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints
+from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import ModelError, Remedy, TooLargeError, listed
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence
@@ -23,12 +23,13 @@ from lifagu.questions.validating.hidden_tables import (
     score_tables,
 )
 from lifagu.questions.validating.hiding import Hiding, folds_of
-from lifagu.questions.validating.observed_cells import ObservedCells
+from lifagu.questions.validating.observed_cells import ObservedCells, RelabelledCells
 from lifagu.questions.validating.predicting import Answered, predicted, told, unseen
 from lifagu.questions.validating.predictions import Predicted
 from lifagu.questions.validating.result import Validation
 from lifagu.questions.validating.scores import CellScores
 from lifagu.questions.where_to_work import choose
+from lifagu.relational.loaded import Loaded
 
 
 def validate(
@@ -50,8 +51,8 @@ def validate(
     hidden, scored, notes = list[Ints](), np.zeros(0, dtype=np.bool_), list[str]()
     if len(cells):
         hidden, scored, notes = folds_of(cells, hiding, untold)
-        notes = [*_untold_notes(cells, untold), *notes]
-    places, baseline, said, remarks = _predictions(
+        notes = [*_untold_notes(cells, untold), *_learned_notes(read), *notes]
+    cells, places, baseline, said, remarks = _predictions(
         case, cells, evidence, hidden, scored, fillings, engine
     )
     if not len(places) and hide_tables is None:
@@ -92,33 +93,41 @@ def _predictions(
     scored: np.ndarray[Any, np.dtype[np.bool_]],
     fillings: Mapping[str, Filling],
     engine: str,
-) -> tuple[Ints, CellScores, dict[str, Predicted], list[str]]:
-    """The hidden cells that are scored, ascending, the baseline, what each way says, and notes."""
-    width = int(cells.sizes.max(initial=1))
-    places, expected = [np.zeros(0, dtype=np.int64)], [np.zeros((0, width))]
-    found = {name: [Answered(np.zeros((0, width)), np.zeros(0, np.bool_))] for name in fillings}
+) -> tuple[ObservedCells, Ints, CellScores, dict[str, Predicted], list[str]]:
+    """All cells, those that are scored, ascending, the baseline, what each way says, and notes."""
+    places, expected, seen_by = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 1))], []
+    found = {name: [Answered(np.zeros((0, 1)), np.zeros(0, np.bool_))] for name in fillings}
     for number, fold in enumerate(folds):
         asked = fold[scored[fold]]
-        blind = unseen(case, cells, evidence, fold)
-        usual = cells.frequencies(fold)[scored[fold]]
+        blind, then = unseen(case, cells, evidence, fold)
+        seen_by.append((fold, then))
+        usual = then.frequencies(fold)[scored[fold]]
         places.append(asked)
         expected.append(usual)
         for name, filling in fillings.items():
             title = f"fold {number + 1} of {len(folds)}, " if len(folds) > 1 else ""
             case.place.progress.stage(f"predicting hidden cells: {title}{name}")
-            each = predicted(replace(blind, filling=filling), cells, asked, engine)
+            each = predicted(replace(blind, filling=filling), then, asked, engine)
             each.probabilities[~each.has_answer] = usual[~each.has_answer]
             found[name].append(each)
     order = np.argsort(np.concatenate(places), kind="stable")  # of the model, whatever the folds
     where = np.concatenate(places)[order]
+    cells = RelabelledCells.joined(cells, seen_by)
     sizes, truth = cells.sizes[where], cells.values[where]
     said, notes = {}, list[str]()
     for name, parts in found.items():
-        stacked = np.vstack([each.probabilities for each in parts])[order]
+        stacked = _stacked([each.probabilities for each in parts])[order]
         flags = np.concatenate([each.has_answer for each in parts])[order]
         said[name] = Predicted(stacked, flags, CellScores.of(stacked, sizes, truth))
         notes += [f"{name}: {remark}" for remark in told(parts)]
-    return where, CellScores.of(np.vstack(expected)[order], sizes, truth), said, notes
+    baseline = CellScores.of(_stacked(expected)[order], sizes, truth)
+    return cells, where, baseline, said, notes
+
+
+def _stacked(parts: Sequence[Floats]) -> Floats:
+    """Rows of several widths, padded with 0 to the widest."""
+    width = max(each.shape[1] for each in parts)
+    return np.vstack([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in parts])
 
 
 def _tables(
@@ -149,6 +158,17 @@ def _untold_notes(cells: ObservedCells, untold: Mapping[str, str]) -> list[str]:
         f"{listed(relations)} cannot be scored, as the counted table '{table}' may have seen what "
         "is to be hidden; say with its key whose records they are"
         for table, relations in by_table.items()
+    ]
+
+
+def _learned_notes(read: Loaded) -> list[str]:
+    """What to say of tables that were learned before, perhaps from what is hidden now."""
+    learned = () if read.template is None else read.template.were_learned
+    if not learned:
+        return []
+    return [
+        f"{len(learned)} tables of this file were learned, perhaps from the very cells that are "
+        "hidden now, so that scores may be too good; validate the template they were learned for"
     ]
 
 
