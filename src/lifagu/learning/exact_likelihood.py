@@ -19,7 +19,7 @@ from lifagu.learning.counting import ConditionalShape, counted, depths
 from lifagu.learning.minimising import dot, minimise
 from lifagu.relational.learning_task import Expectation, LearnedTable, LearningTask, TableToLearn
 
-TRACTABLE = 2**25  # numbers that one pass may handle: about a second
+TRACTABLE = 2**21  # numbers that one pass may handle: a twentieth of a second, hundreds of times
 COMMON, GROUPS = 0.1, 2.0  # penalties to begin with
 ROUNDS, STEPS = 4, 60  # how often penalties are found anew, and steps between
 

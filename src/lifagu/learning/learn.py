@@ -19,7 +19,7 @@ from lifagu.learning.choosing import Chosen, chosen, steps_in_all
 from lifagu.learning.composite import Composite
 from lifagu.learning.counting import counted
 from lifagu.learning.directed import directed
-from lifagu.learning.exact_likelihood import TRACTABLE, is_tractable, learn_by_likelihood
+from lifagu.learning.exact_likelihood import is_tractable, learn_by_likelihood
 from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
 from lifagu.learning.unseen_conditions import with_unseen
@@ -32,7 +32,6 @@ from lifagu.relational.learning_task import (
     LearningTask,
 )
 
-LITTLE = 2**21  # work up to which all is summed, asked about or not
 NARROW = 2**20  # states up to which exact sums are planned at all
 
 Prepare = Callable[[LearningTask], Expectation]
@@ -77,7 +76,7 @@ class Learner:
                 _refuse_hidden(task)
         elif _is_narrow(task):
             expect = self.prepare(task)
-            if is_tractable(expect, LITTLE if _conditions(task) else TRACTABLE):
+            if is_tractable(expect):
                 return _weighed(task, self._by_likelihood(task, expect, name), self.settings), None
         _refuse_hidden(task)
         return self._by_composite(_widened(task), frozenset(_conditions(task)), key, name)
