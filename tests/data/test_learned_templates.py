@@ -16,7 +16,7 @@ from lifagu.graph.bins import BinLabels
 from lifagu.graph.table_support import TableSupport
 from lifagu.questions.storage import load
 from lifagu.questions.writing_learned import write_learned
-from lifagu.relational.learned_graphs import with_tables
+from lifagu.relational.learned_tables import with_tables
 from lifagu.relational.learning_task import LearnedModel, LearnedTable
 from support.helpers import SCHEMA
 from support.naive import templates as naive

@@ -61,14 +61,14 @@ def chosen(
     """Learn the tables of some parameters together."""
     values = [each.values for each in parameters.task.relations]
     random = np.random.default_rng(settings.seed)
-    told = [_at_most(each, settings.sample, random) for each in values]
+    told = [at_most(each, settings.sample, random) for each in values]
     hidden = [_hidden(each, random) for each in values]
     seen = [np.where(each >= 0, -1, label) for each, label in zip(hidden, values, strict=True)]
-    asked = [_at_most(each, settings.sample, random) for each in hidden]
+    asked = [at_most(each, settings.sample, random) for each in hidden]
 
     scaled = _scaled(Composite.of(parameters, values, told), journal, heard)
     test = Composite.of(parameters, seen, asked)
-    known = [_at_most(each, settings.sample, random) for each in seen]
+    known = [at_most(each, settings.sample, random) for each in seen]
     trial = Composite.of(parameters, seen, known)
     best, vector = _multipliers(trial, test, scaled.penalty, journal, heard)
     score, baseline = _mean(test.losses(vector)), _frequencies(seen, test)
@@ -101,7 +101,7 @@ def _hidden(values: Ints, random: np.random.Generator) -> Ints:
     return np.where((random.random(len(values)) < HIDDEN) & (values >= 0), values, -1)
 
 
-def _at_most(labels: Ints, many: int, random: np.random.Generator) -> Ints:
+def at_most(labels: Ints, many: int, random: np.random.Generator) -> Ints:
     """The labels of so many observed cells at most, chosen at random; -1 for the others."""
     cells = np.flatnonzero(labels >= 0)
     if len(cells) <= many:

@@ -19,9 +19,10 @@ from lifagu.learning.choosing import Chosen, chosen, steps_in_all
 from lifagu.learning.composite import Composite
 from lifagu.learning.counting import counted
 from lifagu.learning.directed import directed
-from lifagu.learning.exact_likelihood import is_tractable, learn_by_likelihood
+from lifagu.learning.exact_likelihood import TRACTABLE, is_tractable, learn_by_likelihood
 from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
+from lifagu.learning.unseen_conditions import with_unseen
 from lifagu.relational.learning_task import (
     Expectation,
     LearnedModel,
@@ -31,7 +32,8 @@ from lifagu.relational.learning_task import (
     LearningTask,
 )
 
-PLANNED = 1_000_000  # rows up to which exact sums are planned though some relations are not asked
+LITTLE = 2**21  # work up to which all is summed, asked about or not
+NARROW = 2**20  # states up to which exact sums are planned at all
 
 Prepare = Callable[[LearningTask], Expectation]
 
@@ -73,22 +75,57 @@ class Learner:
                 return _weighed(task, tables, self.settings), None
             except TooLargeError:
                 _refuse_hidden(task)
-        elif not _conditions(task) or sum(map(len, task.tables)) <= PLANNED:
+        elif _is_narrow(task):
             expect = self.prepare(task)
-            if is_tractable(expect):
-                heard = self._heard("likelihood", name, None)
-                return _weighed(
-                    task, learn_by_likelihood(task, expect, None, heard), self.settings
-                ), None
+            if is_tractable(expect, LITTLE if _conditions(task) else TRACTABLE):
+                return _weighed(task, self._by_likelihood(task, expect, name), self.settings), None
         _refuse_hidden(task)
-        return self._by_composite(_widened(task), key, name)
+        return self._by_composite(_widened(task), frozenset(_conditions(task)), key, name)
+
+    def _by_likelihood(
+        self, task: LearningTask, expect: Expectation, name: str
+    ) -> tuple[LearnedTable, ...]:
+        """By the exact likelihood; what nobody has observed is begun anew several times.
+
+        Labels of which nothing is known are all alike, and stay so unless beginnings tell them
+        apart.
+        """
+        heard = self._heard("likelihood", name, None)
+        unseen = [
+            any((task.relations[slot.relation].values < 0).all() for slot in table.slots)
+            for table in task.tables
+        ]
+        if not any(unseen):
+            return learn_by_likelihood(task, expect, None, heard)
+        random = np.random.default_rng(self.settings.seed)
+        best, highest = None, -np.inf
+        for _ in range(self.settings.restarts):
+            start = []
+            for table, hidden in zip(task.tables, unseen, strict=True):
+                one = random.normal(size=int(np.prod(task.shape(table)))) if hidden else 0.0
+                shape = (len(table.above), int(np.prod(task.shape(table))))
+                start.append(np.broadcast_to(np.exp(one), shape))
+            found = learn_by_likelihood(task, expect, start, heard)
+            stacks = [each.stack for each in found]
+            reached = expect(stacks).log_weight - expect(stacks, observed=False).log_weight
+            if best is None or reached > highest:
+                best, highest = found, reached
+        assert best is not None
+        return best
 
     def _by_composite(
-        self, task: LearningTask, key: str, name: str
+        self, task: LearningTask, widened: frozenset[int], key: str, name: str
     ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
         parameters = Parameters.of(task, range(len(task.tables)))
         heard = self._heard("loss a cell", name, steps_in_all())
-        found = chosen(parameters, self.settings, _Section(self.journal, key), heard)
+        journal = _Section(self.journal, key)
+        found = chosen(parameters, self.settings, journal, heard)
+
+        def unseen() -> dict[str, Floats]:
+            how = (found.vector, found.penalty, widened, self.settings)
+            return {"vector": with_unseen(parameters, *how)}
+
+        found = replace(found, vector=journal.once("unseen", unseen)["vector"])
         tables = _told(parameters, found)
         if not np.isfinite(found.score):
             return tables, None
@@ -161,6 +198,30 @@ def _conditions(task: LearningTask) -> list[int]:
     reached = {slot.relation for table in task.tables for slot in table.slots}
     seen = {number for number in reached if (task.relations[number].values >= 0).any()}
     return sorted(seen - task.asked)
+
+
+def _is_narrow(task: LearningTask) -> bool:
+    """Whether sums over all cells of one individual might be done, as far as relations tell.
+
+    Relations are summed out one after the other, those with the fewest states around them first.
+    """
+    sizes = [len(relation.labels) for relation in task.relations]
+    near: dict[int, set[int]] = {}
+    slots = [block.slots for block in task.tables] + [block.slots for block in task.fixed]
+    for arguments in slots:
+        scope = {slot.relation for slot in arguments}
+        for relation in scope:
+            near.setdefault(relation, set()).update(scope)
+    while near:
+        states = {each: float(np.prod([float(sizes[o]) for o in near[each]])) for each in near}
+        gone = min(near, key=lambda each: (states[each], each))
+        if states[gone] > NARROW:
+            return False
+        around = near.pop(gone) - {gone}
+        for each in around:
+            near[each] |= around
+            near[each].discard(gone)
+    return True
 
 
 def _widened(task: LearningTask) -> LearningTask:
@@ -243,7 +304,9 @@ def _notes(task: LearningTask, tables: Sequence[LearnedTable]) -> tuple[str, ...
     }
     if not names:
         return ()
+    one = len(names) == 1
     return (
-        f"{listed(sorted(names))} told about others, and are not predicted themselves; "
-        "name them in queries if they should be",
+        f"{listed(sorted(names))} {'tells' if one else 'tell'} about others, and "
+        f"{'is not predicted itself' if one else 'are not predicted themselves'}; name "
+        f"{'it' if one else 'them'} in queries if that is wanted",
     )

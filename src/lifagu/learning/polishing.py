@@ -9,11 +9,12 @@ is taken: about as likely as the end itself, and answers are better calibrated.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats
 from lifagu.learning.chains import Chain
 from lifagu.learning.composite import Composite
-from lifagu.learning.parameters import Parameters
+from lifagu.learning.parameters import Block, Parameters
 from lifagu.learning.scales import ASKED, Heard, family
 
 STEPS, RATES = 120, (0.06, 0.01)
@@ -59,7 +60,7 @@ def polished(
 
 
 def _step_sizes(parameters: Parameters, vector: Floats, penalty: Floats) -> Floats:
-    """One over how much the loss bends; 0 for what stays as it is."""
+    """One over how much the loss bends; 0 for what stays as it is, as do groups without data."""
     composite = Composite.of(parameters, [each.values for each in parameters.task.relations])
     bends = composite.curvature(vector)
     found = np.zeros_like(vector)
@@ -70,4 +71,16 @@ def _step_sizes(parameters: Parameters, vector: Floats, penalty: Floats) -> Floa
                 continue
             bends[inside] /= 2  # the composite likelihood looks from both sides
         found[inside] = 1 / (bends[inside] + penalty[inside] + SMOOTH)
+        if block.kind == "level":
+            block.of(found)[_silent(parameters, block)] = 0.0
     return found
+
+
+def _silent(parameters: Parameters, block: Block) -> NDArray[np.bool_]:
+    """Groups without a row whose arguments were all observed; they have no deviation."""
+    task, groups = parameters.task, block.of_row
+    assert groups is not None
+    kept = groups >= 0
+    for slot in task.tables[block.table].slots:
+        kept &= task.relations[slot.relation].values[slot.cells] >= 0
+    return np.asarray(np.bincount(groups[kept], minlength=block.shape[0]) == 0)

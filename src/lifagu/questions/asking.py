@@ -14,6 +14,7 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
 from lifagu.inference.prepared import Asked, Planned, Result
 from lifagu.questions import in_memory
+from lifagu.questions.conditions import refuse_conditions
 from lifagu.questions.place import HERE
 from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.questions.statement import Statement
@@ -47,6 +48,8 @@ def plan(
         with with_reason(where):
             return plan_by_sql(questions=questions, **by_sql(case, where.on))
     model, evidence = subject(case, engine)
+    names = (name for question in questions for name in question)
+    refuse_conditions(case.opened.loaded(case.place), names, evidence)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
     way = "one" if certain else unknown
     asked = prepare(

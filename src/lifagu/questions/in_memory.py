@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.questions.conditions import condition_relations, conditioned
 from lifagu.questions.place import HERE
 from lifagu.questions.statement import Statement
 from lifagu.relational.parfactor_graph import ParfactorGraph
@@ -30,20 +31,31 @@ def is_whole(case: Statement) -> bool:
 
 def grounded(case: Statement) -> FactorGraph:
     """The ground graph with those who were added."""
-    model = case.model
-    if isinstance(model, FactorGraph) and not case.added:
+    model, conditions = case.model, conditions_key(case)
+    if isinstance(model, FactorGraph) and not case.added and conditions is None:
         return model
     from lifagu.relational.grounding import ground
 
     def compute() -> FactorGraph:
         if not case.added:
+            if conditions is not None:
+                return conditioned(case.opened.loaded(case.place), layers(case))
             _check_groundable(case, model)
             case.place.progress.stage("grounding the model")
             return ground(model)
         name, like = case.added[-1]
         return grounded(replace(case, added=case.added[:-1])).with_individual(name, like)
 
-    return case.opened.once(("graph", case.added), compute)
+    return case.opened.once(("graph", case.added, conditions), compute)
+
+
+def conditions_key(case: Statement) -> Hashable:
+    """What conditions of learned tables depend on; None where they are those of the data."""
+    if case.keeps_own and not case.layers:
+        return None
+    if not condition_relations(case.opened.loaded(case.place)):
+        return None
+    return case.keeps_own, tuple(map(_Itself, case.layers))
 
 
 def _check_groundable(case: Statement, model: FactorGraph | ParfactorGraph) -> None:
@@ -169,7 +181,7 @@ def transfer_key(case: Statement) -> tuple[Hashable, ...]:
     seen: Hashable = None
     if filling is not None and filling.uses_evidence:
         seen = case.keeps_own, tuple(map(_value_of, case.layers))
-    return "transfer", case.added, filling, seen
+    return "transfer", case.added, filling, seen, conditions_key(case)
 
 
 def _value_of(layer: Mapping[str, Observation]) -> Hashable:

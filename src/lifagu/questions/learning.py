@@ -23,7 +23,7 @@ def learned(loaded: Loaded, place: Place, settings: LearningSettings | None = No
     from lifagu.inference.expected_counts import expectation
     from lifagu.learning.learn import Learner
     from lifagu.questions.learning_journal import KeptInFolder, NothingKept
-    from lifagu.relational.learned_graphs import with_tables
+    from lifagu.relational.learned_tables import with_tables
 
     how = settings or LearningSettings()
     journal = (
@@ -64,7 +64,7 @@ class Learning(Shown):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know, a line each."""
-        return (*self.loaded.warnings, *self.model.notes)
+        return self.model.notes
 
     def __getitem__(self, name: str) -> LearnedTable:
         for table in self.model.tables:

@@ -42,22 +42,24 @@ class Opened:
         return bool(self.path) and is_folder(self.path)
 
     def read(self, progress: Progress) -> Loaded:
-        """The model with its own evidence and questions, in memory, read once."""
+        """The model with its own evidence and questions, in memory, read once, before learning."""
         if self.given is None:
             progress.stage(f"reading {self.path}")
             self.given = load(
                 self.path, self.database, lambda what: progress.stage(f"reading {what}"), False
             )
+        if self.given.task is not None and self.given.unlearned is not None:
+            return self.given.unlearned
         return self.given
 
     def loaded(self, place: Place) -> Loaded:
         """The same with the tables that it asks to be learned, which is done when it is needed."""
-        found = self.read(place.progress)
-        if self.learns and found.task is not None and found.learned is None:
+        read = self.read(place.progress)
+        if self.given is None or (self.learns and read.task is not None and self.given is read):
             from lifagu.questions.learning import learned
 
-            self.given = found = learned(found, replace(place, temp=None))
-        return found
+            self.given = learned(read, replace(place, temp=None))
+        return self.given
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """A result that is computed when first asked for; the latest are kept."""

@@ -22,8 +22,8 @@ from lifagu.questions.storage import check_database, check_target, write_results
 from lifagu.questions.storage import write as write_model
 from lifagu.questions.where_to_work import Choice, choose, with_reason
 from lifagu.questions.writing_results import check_imputed_target, write_imputed, write_lift
-from lifagu.relational.learned_graphs import to_predict
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.predicted_cells import to_predict
 from lifagu.relational.source import Source
 from lifagu.symmetry import colour as colour_passing
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members, offsets_of
-from lifagu.errors import FormatError, ModelError, TooLargeError, listed
+from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members
+from lifagu.errors import FormatError, TooLargeError, listed
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.supports import Supports, exact, joined
-from lifagu.graph.tables import GivenTables
 from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.grounding import ground_names
@@ -21,8 +19,6 @@ from lifagu.relational.learning_task import (
     FixedTables,
     GroupLevel,
     KnownCells,
-    LearnedModel,
-    LearnedTable,
     LearningTask,
     TableToLearn,
 )
@@ -158,15 +154,15 @@ class _Cells:
         for number, (of, rows) in enumerate(zip(model.relations, self.names.rows, strict=True)):
             start = self.names.start(1 + number)
             mine = values[start : start + len(rows)]
-            found.append(KnownCells(of.name, of.range, _declared(graph, start, mine)))
+            found.append(KnownCells(of.name, of.range, declared_values(graph, start, mine)))
         for variable in range(self.names.start(1) if self.names.rows else len(self.names)):
-            mine = _declared(graph, variable, values[variable : variable + 1])
+            mine = declared_values(graph, variable, values[variable : variable + 1])
             name = self.names[variable]
             found.append(KnownCells(name, graph.labels(variable), mine))
         return tuple(found)
 
 
-def _declared(graph: FactorGraph, variable: int, values: Ints) -> Ints:
+def declared_values(graph: FactorGraph, variable: int, values: Ints) -> Ints:
     """Canonical values as places of labels in the order in which a variable declares them."""
     if not len(values):
         return values
@@ -238,130 +234,3 @@ def _asked(relations: Sequence[KnownCells], learned: set[int], queried: set[int]
     seen = {number for number in learned if (relations[number].values >= 0).any()}
     gaps = {number for number in seen if (relations[number].values < 0).any()}
     return frozenset(gaps or seen)
-
-
-# ---- what was learned
-
-
-def with_tables(loaded: Loaded, learned: LearnedModel) -> Loaded:
-    """What was loaded, with learned tables in the graph, and how many records are behind each.
-
-    The database is not asked again. Near-linear in the ground factors.
-    """
-    graph, task = loaded.model, loaded.task
-    if task is None or not isinstance(graph, FactorGraph):
-        raise ModelError("there is nothing to learn in this model")
-    values, lengths = [graph.tables.values], [np.diff(graph.tables.offsets)]
-    number, factor_given = len(graph.tables), graph.factor_table.copy()
-    supports = [graph.support or exact(len(factor_given))]
-    behind, held = np.arange(len(factor_given)), len(factor_given)
-    for table, start, found in zip(task.tables, loaded.learned_at, learned.tables, strict=True):
-        stack, of_row = _variants(task, table, found)
-        rows = stack[:, _canonical_places(graph, start)]
-        values.append(rows.reshape(-1) + 0.0)
-        lengths.append(np.full(len(rows), rows.shape[1]))
-        mine = slice(start, start + len(table))
-        factor_given[mine] = number + of_row
-        behind[mine] = held + table.in_stack
-        supports.append(_supports(table, found))
-        number, held = number + len(rows), held + len(found.stack)
-    given = GivenTables(np.concatenate(values), offsets_of(np.concatenate(lengths)))
-    filled = graph.refilled(given, factor_given)
-    support = joined(supports).taken(behind).or_none
-    return replace(loaded, model=replace(filled, support=support), learned=learned)
-
-
-def to_predict(loaded: Loaded, evidence: Evidence) -> Ints:
-    """The variables of relations that learned tables are asked about and nobody observed."""
-    task, graph = loaded.task, loaded.model
-    if task is None or not isinstance(graph, FactorGraph):
-        return np.zeros(0, dtype=np.int64)
-    names = ground_names(graph)
-    relations = len(names.rows)
-    found = [
-        names.start(1 + number) + np.arange(len(task.relations[number].values))
-        if number < relations
-        else np.array([number - relations])
-        for number in sorted(task.asked)
-    ]
-    variables = np.concatenate(found)
-    return np.asarray(variables[evidence.value_of_each(len(names))[variables] < 0])
-
-
-def _variants(task: LearningTask, table: TableToLearn, found: LearnedTable) -> tuple[Floats, Ints]:
-    """The tables of a stack for every pattern of conditions that were not observed, and each row's.
-
-    What such a condition says is the same whatever its label, so that its own marginal tells
-    nothing: it is not predicted.
-    """
-    if not found.conditions:
-        return found.stack, table.in_stack
-    shape, count = task.shape(table), len(found.stack)
-    wide = [size + (axis in found.conditions) for axis, size in enumerate(shape)]
-    whole = found.stack.reshape(count, *wide)
-    unseen = np.zeros((len(table), len(shape)), dtype=np.int64)
-    for axis in found.conditions:
-        slot = table.slots[axis]
-        unseen[:, axis] = task.relations[slot.relation].values[slot.cells] < 0
-    pattern = group_rows(unseen)
-    stacks = []
-    for same in members(pattern):
-        seen = tuple(
-            slice(-1, None) if missing else slice(0, size)
-            for missing, size in zip(unseen[same[0]].tolist(), shape, strict=True)
-        )
-        stacks.append(np.broadcast_to(whole[(slice(None), *seen)], (count, *shape)))
-    return np.concatenate(stacks).reshape(len(stacks) * count, -1), pattern * count + table.in_stack
-
-
-def with_hidden(loaded: Loaded, variables: Ints) -> Loaded:
-    """What was loaded, with something to learn from which some observed variables are hidden.
-
-    Where the template asks about no relation, those of hidden variables are what is asked.
-    """
-    graph, task = loaded.model, loaded.task
-    if task is None or not isinstance(graph, FactorGraph):
-        return loaded
-    names = ground_names(graph)
-    origin = names.origins(variables)
-    relations = list(task.relations)
-    met = set()
-    for place in np.unique(origin).tolist():
-        mine = variables[origin == place]
-        cells = (
-            [(place - 1, mine - names.start(place))]
-            if place
-            else [(len(names.rows) + int(each), np.zeros(1, dtype=np.int64)) for each in mine]
-        )
-        for number, own in cells:
-            values = relations[number].values.copy()
-            values[own] = -1
-            relations[number] = replace(relations[number], values=values)
-            met.add(number)
-    learned = {slot.relation for table in task.tables for slot in table.slots}
-    asked = task.asked
-    if not len(loaded.query_numbers()) and met & learned:
-        asked = frozenset(met & learned)
-    return replace(
-        loaded, task=replace(task, relations=tuple(relations), asked=asked), learned=None
-    )
-
-
-def _canonical_places(graph: FactorGraph, factor: int) -> Ints:
-    """Where the potentials of a factor's table, in canonical order, stand in declared order."""
-    axes = [
-        graph.ranges.to_canonical(int(graph.variable_declared[variable]))
-        for variable in graph.scope(factor)
-    ]
-    shape = [len(axis) for axis in axes]
-    return np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1)
-
-
-def _supports(table: TableToLearn, found: LearnedTable) -> Supports:
-    """The records behind each table of a stack."""
-    count = len(found.stack)
-    given = sum(1 << place for place in table.given)
-    zeros = np.zeros(count + 1, dtype=np.int64)
-    return Supports(
-        np.arange(count + 1), found.records + 0.0, np.full(count, given), zeros, np.zeros(0)
-    )

@@ -43,6 +43,9 @@ class Loaded:
         The number of the first ground factor of each table to learn; its others follow.
     learned : LearnedModel, optional
         What was learned; until then these factors have no table.
+    unlearned : Loaded, optional
+        The same before learned tables were put in, as these depend on which conditions were
+        observed.
     warnings : tuple of str
         What a user should know about the file, a line each.
     """
@@ -56,6 +59,7 @@ class Loaded:
     task: LearningTask | None = None
     learned_at: tuple[int, ...] = ()
     learned: LearnedModel | None = None
+    unlearned: Loaded | None = None
     warnings: tuple[str, ...] = ()
 
     def query_numbers(self) -> Ints:

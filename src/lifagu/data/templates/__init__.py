@@ -16,7 +16,8 @@ from lifagu.data.templates.left_out_records import untold_relations
 from lifagu.data.templates.numbers_as_evidence import RangeFinder
 from lifagu.errors import FormatError, ModelError
 from lifagu.relational.grounding import ground_rows
-from lifagu.relational.learned_graphs import LearnedFactors, to_be_learned, with_tables, with_task
+from lifagu.relational.learned_graphs import LearnedFactors, to_be_learned, with_task
+from lifagu.relational.learned_tables import with_tables
 from lifagu.relational.learning_task import LearnedModel
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph, collecting_later
@@ -98,7 +99,9 @@ def _with_conditions(
         told_tables(each, model.bound[number].name, model.bound[number].shape, read[number].levels)
         for number, each in told.items()
     ]
-    return replace(loaded, model=with_tables(task, LearnedModel(tuple(found))).model)
+    learned = LearnedModel(tuple(found))
+    filled = with_tables(task, learned).model
+    return replace(loaded, model=filled, learned=learned, unlearned=task)
 
 
 def _nothing(_: str) -> None:

@@ -23,8 +23,8 @@ from lifagu.questions.requested_marginals import request
 from lifagu.questions.statement import Statement
 from lifagu.questions.validating.observed_cells import ObservedCells
 from lifagu.relational.grounding import ground_names
-from lifagu.relational.learned_graphs import with_hidden
 from lifagu.relational.loaded import Loaded
+from lifagu.relational.predicted_cells import with_hidden
 
 
 def unseen(case: Statement, cells: ObservedCells, evidence: Evidence, hidden: Ints) -> Statement:
