@@ -281,10 +281,14 @@ def learn(options: Options) -> None:
     from lifagu.cli.learned import report
     from lifagu.questions.writing_learned import check_learned
 
+    if options.resume and not options.temp:
+        raise lifagu.ModelError("--resume goes on with what is kept in a folder; name it by --temp")
     if options.out:
-        check_learned(options.out)
+        check_learned(options.out, options.model)
     with opened(options) as (case, progress):
-        found = case.learn(seed=options.seed, restarts=options.restarts)
+        found = case.learn(
+            seed=options.seed, restarts=options.restarts, keep_best=options.keep_best
+        )
         if options.out:
             progress.stage(f"writing {options.out}")
             found.write(options.out)

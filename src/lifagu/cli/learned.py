@@ -22,10 +22,10 @@ def report(found: Learning) -> str:
         [
             each["name"],
             each["method"],
-            f"{each['records']:,.0f}",
+            f"{each['records']:,.0f}" if each["records"] else "",
             str(each["groups"] or ""),
             f"{each['parameters']:.1f}",
-            "" if each["loss_without"] is None else f"{each['loss_without']:.4f}",
+            f"{each['loss_without']:.4f}" if each["records"] else "",
         ]
         for each in tables[:MOST_LINES]
     ]

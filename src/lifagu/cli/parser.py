@@ -163,6 +163,7 @@ def _learn(parser: Parser) -> None:
     text = "keep there what is finished, so that an interrupted run can go on"
     value(parser, "--temp", "DIR", text)
     flag(parser, "--resume", "go on with what an interrupted run has kept in --temp")
+    flag(parser, "--keep-best", "on Ctrl-C, end with the tables found so far")
     options.memory_limit(parser)
     options.json(parser)
     options.quiet(parser)

@@ -11,6 +11,8 @@ from lifagu.graph.ranges import Labels
 from lifagu.graph.tables import as_floats
 
 RANGE_KEYS = ("bins", "edges", "labels", "sql", "cohorts", "comment")
+MOST_COHORTS = 1000
+MANY_COHORTS = f"cohorts is how many there are to be, 1 to {MOST_COHORTS}"
 WAYS = ("bins", "edges", "sql", "cohorts")
 
 
@@ -35,7 +37,9 @@ def found_range(item: dict[str, Any]) -> tuple[str, Labels | None]:
         _count(item["bins"], 2, "bins is how many there are to be, 2 or more, or a list of edges")
         return way, None
     if way == "cohorts":
-        many = _count(item["cohorts"], 1, "cohorts is how many there are to be, 1 or more")
+        many = _count(item["cohorts"], 1, MANY_COHORTS)
+        if many > MOST_COHORTS:
+            raise ModelError(MANY_COHORTS)
         return way, tuple(str(each) for each in range(1, many + 1))
     return way, None
 

@@ -7,6 +7,7 @@ by the composite likelihood.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -132,13 +133,18 @@ class Learner:
 
     def _heard(self, what: str, name: str, total: int | None) -> Callable[[int, float], None]:
         """Tells of each step what it reached, and how far it is where that is known."""
-        steps = 0
+        steps, start = 0, time.monotonic()
 
         def heard(_: int, reached: float) -> None:
             nonlocal steps
             steps += 1
-            self.progress.stage(f"learning {name or 'tables'}: {what} {reached:.4f},")
-            self.progress(steps, max(total or 0, steps))
+            told = f"learning {name or 'tables'}: {what} {reached:.4f}"
+            if total is None or steps >= total:
+                self.progress.stage(f"{told}, step {steps}")
+                return
+            left = (time.monotonic() - start) / steps * (total - steps)
+            self.progress.stage(f"{told}, about {left:.0f} s left,")
+            self.progress(steps, total)
 
         return heard
 
@@ -148,9 +154,13 @@ class _Section:
 
     def __init__(self, journal: LearningJournal, key: str) -> None:
         self._journal, self._key = journal, key
+        self.latest: dict[str, Floats] = {}  # of what was learned from everything observed
 
     def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:
-        return self._journal.once(f"{self._key}: {stage}", compute)
+        found = self._journal.once(f"{self._key}: {stage}", compute)
+        if not stage.startswith("tried"):
+            self.latest |= found
+        return found
 
 
 def _mean(scores: Sequence[tuple[int, float, float]], at: int) -> float | None:
@@ -296,16 +306,17 @@ def _weighed(
 
 def _notes(task: LearningTask, tables: Sequence[LearnedTable]) -> tuple[str, ...]:
     """What a user should know."""
-    names = {
-        task.relations[table.slots[axis].relation].relation
+    numbers = {
+        table.slots[axis].relation
         for table, learned in zip(task.tables, tables, strict=True)
         for axis in learned.conditions
     }
+    names = [task.relations[number].relation for number in sorted(numbers)]
     if not names:
         return ()
     one = len(names) == 1
     return (
-        f"{listed(sorted(names))} {'tells' if one else 'tell'} about others, and "
+        f"{listed(names)} {'tells' if one else 'tell'} about others, and "
         f"{'is not predicted itself' if one else 'are not predicted themselves'}; name "
         f"{'it' if one else 'them'} in queries if that is wanted",
     )

@@ -14,7 +14,6 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
 from lifagu.inference.prepared import Asked, Planned, Result
 from lifagu.questions import in_memory
-from lifagu.questions.conditions import refuse_conditions
 from lifagu.questions.place import HERE
 from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.questions.statement import Statement
@@ -48,14 +47,25 @@ def plan(
         with with_reason(where):
             return plan_by_sql(questions=questions, **by_sql(case, where.on))
     model, evidence = subject(case, engine)
-    names = (name for question in questions for name in question)
-    refuse_conditions(case.opened.loaded(case.place), names, evidence)
+    _refuse_conditions(case, questions, evidence)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
     way = "one" if certain else unknown
     asked = prepare(
         model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp
     )
     return Certain(asked, unknown) if certain and unknown in SEVERAL else asked
+
+
+def _refuse_conditions(
+    case: Statement, questions: Sequence[tuple[str, ...]], evidence: EvidenceLike
+) -> None:
+    """Conditions of learned tables that nobody observed are not predicted."""
+    loaded = case.opened.loaded(case.place)
+    if loaded.unlearned is not None:
+        from lifagu.questions.conditions import refuse_conditions
+
+        names = (name for question in questions for name in question)
+        refuse_conditions(loaded, names, evidence)
 
 
 def by_sql(case: Statement, on: str) -> dict[str, Any]:

@@ -330,7 +330,7 @@ class Case(CaseContents, Shown):
 
         return showing.impute(self, queries, engine, out, write)
 
-    def learn(self, *, seed: int = 0, restarts: int = 4) -> Learning:
+    def learn(self, *, seed: int = 0, restarts: int = 4, keep_best: bool = False) -> Learning:
         """Learn the tables that a template asks to be learned, from its own evidence.
 
         Other verbs do that by themselves where it is needed, and keep what was learned.
@@ -342,6 +342,8 @@ class Case(CaseContents, Shown):
             relations begin.
         restarts : int
             How often hidden relations are begun anew; the likeliest beginning goes on.
+        keep_best : bool
+            Whether an interruption ends learning with the tables found so far.
 
         Returns
         -------
@@ -360,7 +362,9 @@ class Case(CaseContents, Shown):
                 "this model has no table to learn; a template asks for it with "
                 '"table": "learn" in a parfactor'
             )
-        settings = LearningSettings(whole("seed", seed, 0), whole("restarts", restarts, 1))
+        settings = LearningSettings(
+            whole("seed", seed, 0), whole("restarts", restarts, 1), keep_best=keep_best
+        )
         start = time.perf_counter()
         found = learned(read, self.place, settings)
         if settings == LearningSettings():

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.questions.conditions import condition_relations, conditioned
 from lifagu.questions.place import HERE
 from lifagu.questions.statement import Statement
 from lifagu.relational.parfactor_graph import ParfactorGraph
@@ -39,6 +38,8 @@ def grounded(case: Statement) -> FactorGraph:
     def compute() -> FactorGraph:
         if not case.added:
             if conditions is not None:
+                from lifagu.questions.conditions import conditioned
+
                 return conditioned(case.opened.loaded(case.place), layers(case))
             _check_groundable(case, model)
             case.place.progress.stage("grounding the model")
@@ -53,7 +54,7 @@ def conditions_key(case: Statement) -> Hashable:
     """What conditions of learned tables depend on; None where they are those of the data."""
     if case.keeps_own and not case.layers:
         return None
-    if not condition_relations(case.opened.loaded(case.place)):
+    if case.opened.loaded(case.place).unlearned is None:
         return None
     return case.keeps_own, tuple(map(_Itself, case.layers))
 

@@ -179,7 +179,9 @@ def check_database(database: str | Source) -> None:
 
 def _named(database: str | Source) -> Source:
     """A database named on the command line or in Python: relative to the current folder."""
-    return database if isinstance(database, Source) else Source(database, place="database")
+    return (
+        database if isinstance(database, Source) else Source(os.fspath(database), place="database")
+    )
 
 
 def _refuse_database(path: PathLike, database: str | None) -> None:

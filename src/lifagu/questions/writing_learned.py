@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import ExitStack
 from pathlib import Path
 
-from lifagu.basics.atomic_files import PathLike, replaced_file
+from lifagu.basics.atomic_files import PathLike, failing, replaced_file
 from lifagu.errors import FormatError
 from lifagu.formats.learned_json import learned_template
 from lifagu.relational.loaded import Loaded
 
 
-def check_learned(path: PathLike) -> None:
-    """Refuse now, before long work, a file that could not hold a template."""
+def check_learned(path: PathLike, template: PathLike) -> None:
+    """Refuse now, before long work, a file that could not be written, or the template itself."""
     if Path(path).suffix.lower() != ".json":
         raise FormatError(f"{path}: a learned template is written as .json")
+    if Path(path).resolve() == Path(template).resolve():
+        raise FormatError(
+            f"{path}: this is the template itself, which says what is to be learned; "
+            "name another file"
+        )
+    with failing(path, "cannot be written here"):
+        if not Path(path).parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder")
 
 
 def write_learned(loaded: Loaded, path: PathLike) -> None:
@@ -22,7 +31,7 @@ def write_learned(loaded: Loaded, path: PathLike) -> None:
 
     Files of groups take their places before the text that names them.
     """
-    check_learned(path)
+    check_learned(path, "" if loaded.template is None else loaded.template.place)
     made = learned_template(loaded, path)
     with ExitStack() as stack:
         text = stack.enter_context(replaced_file(path))

@@ -166,13 +166,15 @@ class LearningSettings:
 
     restarts: how often hidden relations are begun anew; sample: cells of a relation on which
     scales are found where there are more; polished: how many cells undirected tables may have to be
-    polished by their likelihood.
+    polished by their likelihood; keep_best: whether an interruption ends learning with what was
+    found so far.
     """
 
     seed: int = 0
     restarts: int = 4
     sample: int = 20_000
     polished: int = 200_000
+    keep_best: bool = False
 
 
 class Expected(NamedTuple):
