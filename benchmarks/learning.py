@@ -84,7 +84,8 @@ def main() -> None:
         f"peak. *Log loss*: of the hidden cells of {NEW:,} further stays, in nats a cell, told",
         "exactly from what is seen of them; *below* is how far it is below that of frequencies.",
         "Gradient boosting (scikit-learn, as it comes, hospital and columns as categories, NULL as",
-        "missing, one thread) has a model for each column, and was measured in the same minutes;",
+        "missing, early stopping at all sizes, without which it told 2,520 stays worse than",
+        "frequencies do; one thread) has a model for each column, measured in the same minutes;",
         "its time is that of fitting alone. *Of threads*: seconds of all threads together, which",
         "hardly depend on what else runs; the ratio to boosting, and the growth, the power of the",
         "size with which time has grown, are of these.",
@@ -257,7 +258,7 @@ def _boosted(stays: Stays) -> Learned:
         rows = stays.seen[:, column] >= 0
         start, computed = time.perf_counter(), time.process_time()
         model = HistGradientBoostingClassifier(
-            categorical_features=list(range(len(others))), random_state=0
+            categorical_features=list(range(len(others))), early_stopping=True, random_state=0
         )
         model.fit(known[rows][:, others], stays.seen[rows, column])
         seconds += time.perf_counter() - start
