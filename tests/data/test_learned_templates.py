@@ -651,7 +651,7 @@ MISTAKES = [
     ({"ranges": {"illness": {"bins": 1}}}, "ranges.illness: bins is how many there are to be"),
     ({"ranges": {"illness": {"edges": [3, 1]}}}, "each greater than the one before"),
     ({"ranges": {"illness": {"edges": [1], "labels": ["a"]}}}, "give a label for each bin"),
-    ({"ranges": {"illness": {"cohorts": 0}}}, "cohorts is how many there are to be, 1 or more"),
+    ({"ranges": {"illness": {"cohorts": 0}}}, "cohorts is how many there are to be, 1 to 1000"),
     ({"ranges": {"illness": {}}}, "with one of bins, edges, sql and cohorts"),
     ({"ranges": {"illness": {"sql": "SELECT NULL"}}}, "the query gives no value"),
     ({"ranges": {"illness": {"sql": "SELECT ''"}}}, "an empty text is no label"),
