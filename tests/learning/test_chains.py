@@ -1,0 +1,114 @@
+"""Chains that draw hidden cells, and tables polished by them."""
+
+import numpy as np
+import pytest
+
+from lifagu.learning.chains import Chain, _apart
+from lifagu.learning.choosing import chosen
+from lifagu.learning.parameters import Parameters
+from lifagu.learning.polishing import polished
+from lifagu.questions.learning_journal import KeptInFolder, NothingKept
+from lifagu.relational.learning_task import LearningSettings, LearningTask
+from support.learning_tasks import cells, enumerated, table
+
+COUNT = 4000
+
+
+def trios(values):
+    """Individuals with three columns, each pair of which has a table."""
+    every = np.arange(len(values))
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    return LearningTask(
+        tuple(cells(f"R{place}", column, 3) for place, column in enumerate(values.T)),
+        tuple(table(f"{a}{b}", (a, every), (b, every)) for a, b in pairs),
+        asked=frozenset({0, 1, 2}),
+    )
+
+
+def truth():
+    """The joint distribution of the three columns."""
+    random = np.random.default_rng(7)
+    logs = random.normal(size=(3, 3, 1)) + random.normal(size=(3, 1, 3))
+    weights = np.exp(logs + random.normal(size=(1, 3, 3)))
+    return weights / weights.sum()
+
+
+def drawn(count, seed, gaps=0.15):
+    random = np.random.default_rng(seed)
+    states = random.choice(27, size=count, p=truth().reshape(-1))
+    values = np.column_stack(np.unravel_index(states, (3, 3, 3)))
+    return np.where(random.random(values.shape) < gaps, -1, values)
+
+
+def test_cells_are_drawn_as_often_as_they_are_probable():
+    one = trios(np.array([[1, -1, -1]]))
+    parameters = Parameters.of(one, range(3))
+    vector = np.random.default_rng(1).normal(size=parameters.size)
+    stacks = [np.exp(parameters.stack(vector, number).reshape(1, -1)) for number in range(3)]
+    _, expected = enumerated(one, stacks)
+    many = trios(np.tile([1, -1, -1], (COUNT, 1)))
+    parameters = Parameters.of(many, range(3))
+    hidden = [relation.values < 0 for relation in many.relations]
+    values = [relation.values for relation in many.relations]
+    chain = Chain(parameters, values, hidden, np.random.default_rng(2))
+    for _ in range(30):
+        chain.sweep(parameters.entries(vector))
+    counts = chain.counts()
+    for number, block in enumerate(b for b in parameters.blocks if b.kind == "joint"):
+        found = block.of(counts).reshape(-1) / COUNT
+        assert found == pytest.approx(expected[number].reshape(-1), abs=0.03)
+
+
+def test_cells_of_one_row_are_not_drawn_at_once():
+    every = np.arange(50)
+    friends = table("friends", (0, every), (0, np.roll(every, 1)))
+    task = LearningTask((cells("Smokes", np.full(50, -1), 2),), (friends,), asked=frozenset({0}))
+    colour = _apart(Parameters.of(task, (0,)), 0, np.ones(50, dtype=bool))
+    assert (colour != np.roll(colour, 1)).all()
+    assert colour.max() < 10
+
+
+def divergence(task, vector, parameters):
+    """Of the truth from what was learned."""
+    tables = [np.exp(parameters.stack(vector, number)[0]) for number in range(3)]
+    weights = np.einsum("ab,ac,bc->abc", *tables)
+    shares = truth()
+    return float((shares * np.log(shares / (weights / weights.sum()))).sum())
+
+
+def test_more_individuals_come_closer_and_polishing_does_no_harm():
+    settings = LearningSettings(polished=0)
+    found = []
+    for count in (150, 600, 2400):
+        each = []
+        for seed in range(4):
+            task = trios(drawn(count, seed))
+            parameters = Parameters.of(task, range(3))
+            plain = chosen(parameters, settings, NothingKept())
+            better = polished(parameters, plain.vector, plain.penalty, 0)
+            each.append([divergence(task, vector, parameters) for vector in (plain.vector, better)])
+        found.append(np.mean(each, axis=0))
+    assert found[0][0] > found[1][0] > found[2][0]
+    assert found[2][0] < 0.01
+    assert all(better < 1.1 * plain + 1e-3 for plain, better in found)
+
+
+def test_hidden_cells_are_told_better_than_by_frequencies():
+    found = chosen(Parameters.of(trios(drawn(600, 0)), range(3)), LearningSettings(), NothingKept())
+    assert found.score < found.baseline - 0.05
+    assert (found.without > 0).all()
+
+
+def test_what_was_finished_is_not_computed_again(tmp_path, monkeypatch):
+    task, settings = trios(drawn(200, 1)), LearningSettings(seed=3)
+    parameters = Parameters.of(task, range(3))
+    whole = chosen(parameters, settings, NothingKept())
+    first = chosen(parameters, settings, KeptInFolder(tmp_path, task, settings, resume=False))
+    assert first.vector.tobytes() == whole.vector.tobytes()
+    journal = KeptInFolder(tmp_path, task, settings, resume=True)
+    monkeypatch.setattr("lifagu.learning.choosing.fitted", lambda *_: pytest.fail("computed again"))
+    again = chosen(parameters, settings, journal)
+    assert again.vector.tobytes() == whole.vector.tobytes()
+    other = LearningSettings(seed=4)
+    with pytest.raises(pytest.fail.Exception, match="computed again"):
+        chosen(parameters, other, KeptInFolder(tmp_path, task, other, resume=True))
