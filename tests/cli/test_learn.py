@@ -143,7 +143,7 @@ def test_what_is_wrong_is_named_in_one_line_and_nothing_is_written(what, tmp_pat
     rows, sections, words = REFUSED[what]
     path, out = put(tmp_path, rows, changed(**sections)), tmp_path / "learned.json"
     out.write_text("old")
-    before = sorted(os.listdir(tmp_path))
+    before = sorted(tmp_path.iterdir())
     for command in ("learn", "query", "impute", "validate"):
         more = ("--out", out) if command == "learn" else ()
         status, told, err = run_cli(capsys, command, path, *more)
@@ -153,7 +153,7 @@ def test_what_is_wrong_is_named_in_one_line_and_nothing_is_written(what, tmp_pat
         assert err.count("\n") == 1
         assert "Traceback" not in err
     assert out.read_text() == "old"
-    assert sorted(os.listdir(tmp_path)) == before
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_tables_with_too_many_potentials_are_refused(tmp_path, capsys):
@@ -207,9 +207,7 @@ def many_pairs(folder, number=400, count=7):
         "format": "lifagu/1",
         "source": "stays.sqlite",
         "domains": {"S": {"sql": "SELECT id FROM s"}},
-        "relations": [
-            {"name": f"C{each}", "of": ["S"], "range": labels} for each in range(count)
-        ],
+        "relations": [{"name": f"C{each}", "of": ["S"], "range": labels} for each in range(count)],
         "parfactors": [*pairs, here],
         "evidence": {f"C{each}": {"sql": f"SELECT id, c{each} FROM s"} for each in range(count)},
     }
