@@ -176,7 +176,7 @@ def test_a_template_without_anything_to_learn(capsys):
 # ---- the same bytes, whatever happens
 
 
-def many_pairs(folder, number=400, count=7):
+def many_pairs(folder, number=300, count=7):
     """A template that is learned by composite likelihood, in a second or two."""
     rng = random.Random(1)
     columns = ("id", "hospital", *(f"c{each}" for each in range(count)))
@@ -187,7 +187,7 @@ def many_pairs(folder, number=400, count=7):
             None if rng.random() < 0.15 else kind if rng.random() < 0.5 else rng.randrange(4)
             for _ in range(count)
         ]
-        rows.append((stay, f"h{rng.randrange(500)}", *cells))
+        rows.append((stay, f"h{rng.randrange(2000)}", *cells))
     with sqlite3.connect(folder / "stays.sqlite") as made:
         made.execute(f"CREATE TABLE s ({', '.join(columns)})")
         made.executemany(f"INSERT INTO s VALUES ({', '.join('?' for _ in columns)})", rows)
