@@ -96,7 +96,7 @@ def test_more_individuals_come_closer_and_polishing_does_no_harm():
 def test_hidden_cells_are_told_better_than_by_frequencies():
     found = chosen(Parameters.of(trios(drawn(600, 0)), range(3)), LearningSettings(), NothingKept())
     assert found.score < found.baseline - 0.05
-    assert (found.without > 0).all()
+    assert found.without.max() > 0.02
 
 
 def test_what_was_finished_is_not_computed_again(tmp_path, monkeypatch):

@@ -27,14 +27,14 @@ SECTIONS = (*GROUND, *RELATIONAL, "comment")
 TEMPLATE = ("source", "queries")
 VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
 SUPPORT_KEYS = ("support", "given", "prior")
-LEARN = "learn"
+LEARN, LEARNED = "learn", "learned"  # what marks a table to be learned, and one that was
 FACTOR_KEYS = ("name", "args", "table", *SUPPORT_KEYS, "comment")
 
 # ---- reading
 
 
 def is_template(whole: Any) -> bool:
-    """Whether a file is a template: it names a source, or something is to be learned from data."""
+    """Whether a file is a template: it names a source, or something is or was learned from data."""
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         return False
     if "source" in whole:
@@ -43,14 +43,18 @@ def is_template(whole: Any) -> bool:
     named = tables if isinstance(tables, dict) else {}
     parts = [whole.get(section) for section in ("parfactors", "relations")]
     parfactors, relations = (each if isinstance(each, list) else [] for each in parts)
-    asked = [each.get("table") for each in parfactors if isinstance(each, dict)]
+    parfactors = [each for each in parfactors if isinstance(each, dict)]
+    asked = [each.get("table") for each in parfactors]
     ranges = [each.get("range") for each in relations if isinstance(each, dict)]
     by_name = whole.get("ranges")
     ranges += list(by_name.values()) if isinstance(by_name, dict) else []
-    return any(
+    learned = any(
         (table == LEARN and LEARN not in named) or (isinstance(table, dict) and LEARN in table)
         for table in asked
-    ) or any(isinstance(each, dict) and isinstance(each.get("bins"), int) for each in ranges)
+    ) or any(LEARNED in each for each in parfactors)
+    return learned or any(
+        isinstance(each, dict) and isinstance(each.get("bins"), int) for each in ranges
+    )
 
 
 def load(text: str, place: str) -> Any:
