@@ -45,8 +45,9 @@ def learned_supports(loaded: Loaded, learned: LearnedModel) -> Supports | None:
         told[mine], behind[mine] = True, found.records[table.in_stack]
         given[mine] = sum(1 << place for place in table.given)
     if graph.support is None:
-        offsets, no = offsets_of(told.astype(np.int64)), exact(count)
-        found_records = behind if told.all() else behind[told]
+        every, no = bool(told.all()), exact(count)
+        offsets = np.arange(count + 1) if every else offsets_of(told.astype(np.int64))
+        found_records = behind if every else behind[told]
         prior_offsets, priors = no.prior_offsets, no.priors
     else:
         others = graph.support.only(~told)
