@@ -28,7 +28,7 @@ def is_masked(values: Any) -> bool:
 
 
 def as_ids(values: Any, what: str) -> Ints:
-    """Whole numbers in a row as a fresh int64 array; anything else, even 1.0, is an error.
+    """Whole numbers in a row as int64, fresh unless read-only; all else, even 1.0, is an error.
 
     >>> as_ids([0, 2.5], "arguments")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -48,7 +48,8 @@ def as_ids(values: Any, what: str) -> Ints:
         raise ModelError(
             f"{what} hold {array.max()}, which no number is; -1 needs an array of signed integers"
         )
-    return np.array(array, dtype=np.int64)
+    owned = array is values and array.base is None and not array.flags.writeable
+    return array.astype(np.int64, copy=not owned)
 
 
 def first_places(ids: Ints) -> Ints:

@@ -25,6 +25,7 @@ from lifagu.graph.tables import GivenTables
 from lifagu.graph.validation import check_arguments, check_ids, check_offsets, check_tables
 
 _Item = TypeVar("_Item", np.int64, np.float64)
+Scopes = list[tuple[Ints, Ints]]  # per arity: factors, and the matrix of their arguments
 
 
 def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
@@ -37,15 +38,28 @@ def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
     return given
 
 
-def scopes_of(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
+def scopes_of(offsets: Ints, arguments: Ints) -> Scopes:
     """Per arity, ascending: the factors of that arity, and the matrix of their arguments."""
     arity = np.diff(offsets)
     scopes = []
     for size in np.flatnonzero(np.bincount(arity)).tolist():
         rows = np.flatnonzero(arity == size)
-        matrix = arguments[offsets[rows, None] + np.arange(size)]
+        start, stop = offsets[rows[0]], offsets[rows[-1] + 1]
+        if stop - start == size * len(rows):  # one after the other: nothing has to be copied
+            matrix = arguments[start:stop].reshape(len(rows), size)
+        else:
+            matrix = arguments[offsets[rows, None] + np.arange(size)]
         scopes.append((frozen(rows), frozen(matrix)))
     return scopes
+
+
+def known_scopes(scopes: Scopes, factor_given: Ints) -> Scopes:
+    """Those of factors that have a table."""
+    found = []
+    for rows, matrix in scopes:
+        known = factor_given[rows] >= 0
+        found.append((rows, matrix) if known.all() else (rows[known], matrix[known]))
+    return found
 
 
 def given_factors(
@@ -56,7 +70,7 @@ def given_factors(
     sizes: Ints,
     variables: Names,
     factors: Names,
-) -> tuple[GivenTables, list[tuple[Ints, Ints]]]:
+) -> tuple[GivenTables, Scopes]:
     """The tables as given, and the factors per arity as `scopes_of` lists them, checked."""
     if len(factor_given) != len(factors):
         raise ModelError(
@@ -67,7 +81,7 @@ def given_factors(
     check_ids(factor_given, -1, len(given.lengths), "factor_tables", "tables")
     scopes = scopes_of(offsets, arguments)
     check_arguments(scopes, variables, factors)
-    check_tables(given, factor_given, scopes, sizes, variables, factors)
+    check_tables(given, factor_given, known_scopes(scopes, factor_given), sizes, variables, factors)
     return given, scopes
 
 

@@ -23,6 +23,7 @@ from lifagu.graph.assembly import (
     extended,
     given_factors,
     individual_lists,
+    known_scopes,
     names_of,
     renamed,
     scopes_of,
@@ -203,6 +204,8 @@ class FactorGraph(GraphContents, Shown):
         given, scopes = given_factors(
             offsets, arguments, tables, factor_given, sizes, names, factors
         )
+        if support is None:
+            scopes = known_scopes(scopes, factor_given)
         orders = [(rows, variable_declared[matrix]) for rows, matrix in scopes]
         interned, factor_table = intern_tables(given, factor_given, orders, declared)
         kinds, variable_kind = used_names("kind", kinds, variable_kinds, count)

@@ -12,6 +12,7 @@ from lifagu.errors import ModelError, listed
 from lifagu.graph.tables import GivenTables, potential_fault
 
 MOST_AXES = 60
+CHUNK = 2**20  # factors that are looked at together
 
 
 def check_ids(ids: Ints, low: int, high: int, what: str, of: str) -> None:
@@ -48,7 +49,12 @@ def table_size_error(factor: str, given: int, arguments: Sequence[str], span: in
 
 def check_arguments(scopes: Sequence[tuple[Ints, Ints]], variables: Names, factors: Names) -> None:
     """No factor may have the same variable twice among its arguments."""
-    for rows, matrix in scopes:
+    parts = (
+        (rows[start : start + CHUNK], matrix[start : start + CHUNK])
+        for rows, matrix in scopes
+        for start in range(0, len(rows), CHUNK)
+    )
+    for rows, matrix in parts:
         ordered = np.sort(matrix, axis=1)
         twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
         if twice.any():
@@ -65,7 +71,10 @@ def check_tables(
     variables: Names,
     factors: Names,
 ) -> None:
-    """Potentials must be legal and as many as arguments span; sizes: of each variable's range."""
+    """Potentials must be legal and as many as arguments span; sizes: of each variable's range.
+
+    scopes: those of factors that have a table.
+    """
     faulty = given.first_faulty()
     if faulty is not None:
         users = first_places(factor_given)
@@ -73,18 +82,15 @@ def check_tables(
         owner = f"factor '{factors[int(users[faulty])]}'" if used else f"table {faulty}"
         raise ModelError(f"{owner} has {potential_fault(given[faulty])}")
     for rows, matrix in scopes:
-        known = rows[factor_given[rows] >= 0]
-        if matrix.shape[1] > MOST_AXES and len(known):
+        if matrix.shape[1] > MOST_AXES and len(rows):
             raise ModelError(
-                f"factor '{factors[int(known[0])]}' has a table and {matrix.shape[1]} arguments, "
+                f"factor '{factors[int(rows[0])]}' has a table and {matrix.shape[1]} arguments, "
                 f"more than the {MOST_AXES} a table may have; leave out those with a single value"
             )
         # beyond 2**63 no table could be given anyway
         span = np.prod(sizes[matrix].astype(np.float64), axis=1)
         tables = factor_given[rows]
-        wrong = (
-            (tables >= 0) & (given.lengths[tables] != span) if len(given.lengths) else tables >= 0
-        )
+        wrong = given.lengths[tables] != span
         if wrong.any():
             row = int(np.argmax(wrong))
             names = [variables[int(variable)] for variable in matrix[row]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members, offsets_of
+from lifagu.basics.arrays import Floats, Ints, by_value, frozen, group_rows, members, offsets_of
 from lifagu.basics.names import ChosenNames, Names
 from lifagu.errors import ModelError
 from lifagu.graph.assembly import taken_lists
@@ -103,13 +103,13 @@ def assembled(
     graph = FactorGraph.from_arrays(
         ranges=[*part.ranges.declared, *(relation.range for relation in words.relations)],
         variable_ranges=np.concatenate((part.variable_declared[variables.plain], relation_ranges)),
-        offsets=offsets_of(np.concatenate([block.lengths for block in blocks])),
-        arguments=np.concatenate([block.arguments for block in blocks]),
+        offsets=frozen(_all_offsets(blocks)),
+        arguments=frozen(np.concatenate([block.arguments for block in blocks])),
         tables=[
             np.ones_like(table) if is_zero else table
             for table, is_zero in zip(tables, zero, strict=True)
         ],
-        factor_tables=table_of,
+        factor_tables=frozen(table_of),
         variable_names=variable_names(model, variables),
         factor_names=factors,
         kinds=list(kinds),
@@ -129,11 +129,25 @@ def assembled(
 def _all_tables(blocks: Sequence[FactorBlock]) -> tuple[list[Floats], Ints]:
     """The tables of all blocks, and the number of each factor's."""
     tables: list[Floats] = []
-    numbers = []
+    number = np.empty(sum(len(block.table_of) for block in blocks), dtype=np.int64)
+    start = 0
     for block in blocks:
-        numbers.append(np.where(block.table_of < 0, -1, block.table_of + len(tables)))
+        mine = number[start : start + len(block.table_of)]
+        mine[:] = block.table_of
+        mine[mine >= 0] += len(tables)
         tables += block.tables
-    return tables, np.concatenate(numbers)
+        start += len(mine)
+    return tables, number
+
+
+def _all_offsets(blocks: Sequence[FactorBlock]) -> Ints:
+    """Where the arguments of each factor begin, and where the last one's end."""
+    offsets = np.zeros(1 + sum(len(block.lengths) for block in blocks), dtype=np.int64)
+    start = 1
+    for block in blocks:
+        offsets[start : start + len(block.lengths)] = block.lengths
+        start += len(block.lengths)
+    return np.cumsum(offsets, out=offsets)
 
 
 def _all_supports(blocks: Sequence[FactorBlock]) -> Supports | None:

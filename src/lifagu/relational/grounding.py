@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, by_value, first_places, group_rows, members
 from lifagu.errors import ModelError, TooLargeError
@@ -252,6 +253,8 @@ def _counted(bound: BoundParfactor, variable: int, rows: Ints) -> Ints:
 
 def _constants(argument: BoundArgument, rows: Ints, member: Ints | None) -> Ints:
     """The constants of one argument in every ground factor: substitutions × terms."""
+    if member is None and list(argument.codes) == list(range(rows.shape[1])):
+        return rows
     result = np.empty((len(rows), len(argument.codes)), dtype=np.int64)
     for place, code in enumerate(argument.codes):
         if code < 0:
@@ -269,7 +272,9 @@ def _variables(model: ParfactorGraph, columns: Sequence[_Column]) -> GroundVaria
     plain = np.delete(np.arange(len(in_part)), list(model.places))
     in_part[plain] = np.arange(len(plain))
     numbers = [
-        np.full(len(column.rows), in_part[column.variable] if column.variable >= 0 else -1)
+        np.broadcast_to(
+            in_part[column.variable] if column.variable >= 0 else np.int64(-1), len(column.rows)
+        )
         for column in columns
     ]
     mine = _by_relation((column.relation, place) for place, column in enumerate(columns))
@@ -279,9 +284,11 @@ def _variables(model: ParfactorGraph, columns: Sequence[_Column]) -> GroundVaria
     for relation, of in enumerate(model.vocabulary.domains_of):
         given, slots = named.get(relation, []), mine.get(relation, [])
         constants = [model.places[each][1] for each in given]
+        # columns of other parfactors over the same rows are the same
+        rows = {id(columns[place].rows): columns[place].rows for place in slots}
         stacked = [
             np.array(constants, dtype=np.int64).reshape(len(given), len(of)),
-            *(columns[place].rows for place in slots),
+            *rows.values(),
             # a relation without domains always exists
             np.zeros((0 if of else 1, len(of)), dtype=np.int64),
         ]
@@ -290,8 +297,9 @@ def _variables(model: ParfactorGraph, columns: Sequence[_Column]) -> GroundVaria
         existing.append(met[first])
         pieces = np.split(start + ids, np.cumsum([len(each) for each in stacked]))
         in_part[given] = pieces[0]
-        for place, piece in zip(slots, pieces[1:], strict=False):
-            numbers[place] = piece
+        piece_of = dict(zip(rows, pieces[1:], strict=False))
+        for place in slots:
+            numbers[place] = piece_of[id(columns[place].rows)]
         start += len(first)
     return GroundVariables(plain, existing, in_part, numbers)
 
@@ -314,7 +322,7 @@ def _block(bound: BoundParfactor, ids: Ints) -> FactorBlock:
     first = first_columns(ids)
     kept = first == np.arange(ids.shape[1])
     if table is None:
-        return FactorBlock(ids[kept], kept.sum(axis=1), [], np.full(len(ids), -1))
+        return FactorBlock(*_distinct(ids, kept), [], np.broadcast_to(np.int64(-1), len(ids)))
     sizes = [
         argument.size
         for argument, count in zip(bound.arguments, many, strict=True)
@@ -326,7 +334,14 @@ def _block(bound: BoundParfactor, ids: Ints) -> FactorBlock:
     if bound.support is not None:
         of_each = np.zeros(len(ids), dtype=np.int64)
         support = Supports.of([bound.support]).taken(of_each).only(kept.all(axis=1))
-    return FactorBlock(ids[kept], kept.sum(axis=1), tables, pattern, support)
+    return FactorBlock(*_distinct(ids, kept), tables, pattern, support)
+
+
+def _distinct(ids: Ints, kept: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Arguments in a row without those that were there before, and how many are left of each."""
+    if kept.all():
+        return ids.reshape(-1), np.broadcast_to(np.int64(ids.shape[1]), len(ids))
+    return ids[kept], kept.sum(axis=1)
 
 
 def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> FactorBlock:
@@ -338,6 +353,10 @@ def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Facto
     kept = first == np.arange(ids.shape[1])
     sizes = [argument.size for argument in bound.arguments]
     known = np.flatnonzero(listed.table_of >= 0)
+    support = listed.support and listed.support.only(kept.all(axis=1))
+    if not len(known):
+        unknown = np.broadcast_to(np.int64(-1), len(ids))
+        return FactorBlock(*_distinct(ids, kept), [], unknown, support)
     pattern = group_rows(np.column_stack((listed.table_of[known], first[known])))
     examples = known[first_places(pattern)]
     tables = [
@@ -346,8 +365,7 @@ def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Facto
     ]
     table_of = np.full(len(ids), -1, dtype=np.int64)
     table_of[known] = pattern
-    support = listed.support and listed.support.only(kept.all(axis=1))
-    return FactorBlock(ids[kept], kept.sum(axis=1), tables, table_of, support)
+    return FactorBlock(*_distinct(ids, kept), tables, table_of, support)
 
 
 def _part_block(model: ParfactorGraph, variables: GroundVariables) -> FactorBlock:
