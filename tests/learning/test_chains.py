@@ -25,17 +25,17 @@ def trios(values):
     )
 
 
-def truth():
+def truth(strength=1.0):
     """The joint distribution of the three columns."""
     random = np.random.default_rng(7)
     logs = random.normal(size=(3, 3, 1)) + random.normal(size=(3, 1, 3))
-    weights = np.exp(logs + random.normal(size=(1, 3, 3)))
+    weights = np.exp(strength * (logs + random.normal(size=(1, 3, 3))))
     return weights / weights.sum()
 
 
-def drawn(count, seed, gaps=0.15):
+def drawn(count, seed, gaps=0.15, strength=1.0):
     random = np.random.default_rng(seed)
-    states = random.choice(27, size=count, p=truth().reshape(-1))
+    states = random.choice(27, size=count, p=truth(strength).reshape(-1))
     values = np.column_stack(np.unravel_index(states, (3, 3, 3)))
     return np.where(random.random(values.shape) < gaps, -1, values)
 
@@ -94,9 +94,10 @@ def test_more_individuals_come_closer_and_polishing_does_no_harm():
 
 
 def test_hidden_cells_are_told_better_than_by_frequencies():
-    found = chosen(Parameters.of(trios(drawn(600, 0)), range(3)), LearningSettings(), NothingKept())
-    assert found.score < found.baseline - 0.05
-    assert found.without.max() > 0.02
+    task = trios(drawn(2000, 0, strength=0.5))
+    found = chosen(Parameters.of(task, range(3)), LearningSettings(), NothingKept())
+    assert found.score < found.baseline - 0.01
+    assert found.without.max() > 0.01
 
 
 def test_what_was_finished_is_not_computed_again(tmp_path, monkeypatch):
