@@ -25,17 +25,17 @@ def trios(values):
     )
 
 
-def truth(strength=1.0):
+def truth():
     """The joint distribution of the three columns."""
     random = np.random.default_rng(7)
     logs = random.normal(size=(3, 3, 1)) + random.normal(size=(3, 1, 3))
-    weights = np.exp(strength * (logs + random.normal(size=(1, 3, 3))))
+    weights = np.exp(logs + random.normal(size=(1, 3, 3)))
     return weights / weights.sum()
 
 
-def drawn(count, seed, gaps=0.15, strength=1.0):
+def drawn(count, seed, gaps=0.15):
     random = np.random.default_rng(seed)
-    states = random.choice(27, size=count, p=truth(strength).reshape(-1))
+    states = random.choice(27, size=count, p=truth().reshape(-1))
     values = np.column_stack(np.unravel_index(states, (3, 3, 3)))
     return np.where(random.random(values.shape) < gaps, -1, values)
 
@@ -85,7 +85,7 @@ def test_more_individuals_come_closer_and_polishing_does_no_harm():
             task = trios(drawn(count, seed))
             parameters = Parameters.of(task, range(3))
             plain = chosen(parameters, settings, NothingKept())
-            better = polished(parameters, plain.vector, plain.penalty, 0)
+            better = polished(parameters, plain.vector, plain.penalty, settings.random("x"))
             each.append([divergence(task, vector, parameters) for vector in (plain.vector, better)])
         found.append(np.mean(each, axis=0))
     assert found[0][0] > found[1][0] > found[2][0]
@@ -94,10 +94,10 @@ def test_more_individuals_come_closer_and_polishing_does_no_harm():
 
 
 def test_hidden_cells_are_told_better_than_by_frequencies():
-    task = trios(drawn(2000, 0, strength=0.5))
+    task = trios(drawn(600, 0))
     found = chosen(Parameters.of(task, range(3)), LearningSettings(), NothingKept())
-    assert found.score < found.baseline - 0.01
-    assert found.without.max() > 0.01
+    assert found.score < found.baseline - 0.05
+    assert found.without.max() > 0.05
 
 
 def test_what_was_finished_is_not_computed_again(tmp_path, monkeypatch):

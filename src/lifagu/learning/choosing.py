@@ -60,7 +60,7 @@ def chosen(
 ) -> Chosen:
     """Learn the tables of some parameters together."""
     values = [each.values for each in parameters.task.relations]
-    random = np.random.default_rng(settings.seed)
+    random = settings.random("hiding")
     told = [at_most(each, settings.sample, random) for each in values]
     hidden = [_hidden(each, random) for each in values]
     seen = [np.where(each >= 0, -1, label) for each, label in zip(hidden, values, strict=True)]
@@ -84,7 +84,9 @@ def chosen(
     if sum(len(values[each]) for each in parameters.task.asked) <= settings.polished:
 
         def polish() -> dict[str, Floats]:
-            return {"vector": polished(parameters, vector, penalty, settings.seed, heard)}
+            return {
+                "vector": polished(parameters, vector, penalty, settings.random("chains"), heard)
+            }
 
         vector = journal.once("polished", polish)["vector"]
     return Chosen(vector, penalty, scaled.effective, test.count, score, baseline, without)

@@ -62,7 +62,7 @@ def learn_by_expectation(
     hidden = hidden_relations(useful)
     told = _Teller(progress)
     tries = [
-        _begin(useful, hidden, expect, np.random.default_rng([settings.seed, number]), told)
+        _begin(useful, hidden, expect, settings.random(f"beginning {number}"), told)
         for number in range(max(settings.restarts, 1) if hidden else 1)
     ]
     fit = _best(tries)

@@ -97,7 +97,7 @@ class Learner:
         ]
         if not any(unseen):
             return learn_by_likelihood(task, expect, None, heard)
-        random = np.random.default_rng(self.settings.seed)
+        random = self.settings.random("beginning")
         best, highest = None, -np.inf
         for _ in range(self.settings.restarts):
             start = []

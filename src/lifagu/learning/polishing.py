@@ -24,7 +24,11 @@ SMOOTH = 1.0  # records that make first steps careful
 
 
 def polished(
-    parameters: Parameters, vector: Floats, penalty: Floats, seed: int, heard: Heard | None = None
+    parameters: Parameters,
+    vector: Floats,
+    penalty: Floats,
+    random: np.random.Generator,
+    heard: Heard | None = None,
 ) -> Floats:
     """Parameters half-way to the greatest penalised likelihood.
 
@@ -32,7 +36,6 @@ def polished(
     """
     task = parameters.task
     values = [each.values for each in task.relations]
-    random = np.random.default_rng(seed)
     reached = task.asked & {slot.relation for table in task.tables for slot in table.slots}
     every = [np.full(len(v), number in reached) for number, v in enumerate(values)]
     hidden = [flags & (each < 0) for flags, each in zip(every, values, strict=True)]

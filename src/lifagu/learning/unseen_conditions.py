@@ -34,7 +34,7 @@ def with_unseen(
 
     widened: relations whose last label stands for not having been observed.
     """
-    task, random = parameters.task, np.random.default_rng(settings.seed)
+    task, random = parameters.task, settings.random("conditions")
     values = [each.values for each in task.relations]
     seldom = set[int]()
     for number in sorted(widened):

@@ -176,6 +176,10 @@ class LearningSettings:
     polished: int = 200_000
     keep_best: bool = False
 
+    def random(self, purpose: str) -> np.random.Generator:
+        """Numbers for one purpose, unlike those that whoever made the data began with this seed."""
+        return np.random.default_rng([self.seed, *purpose.encode()])
+
 
 class Expected(NamedTuple):
     """What tables would be counted if nothing were hidden, on average.
