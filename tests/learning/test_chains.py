@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from lifagu.basics.progress import listener
+from lifagu.inference.expected_counts import expectation
+from lifagu.learning import learn
 from lifagu.learning.chains import Chain, _apart
 from lifagu.learning.choosing import chosen
 from lifagu.learning.parameters import Parameters
@@ -113,3 +116,23 @@ def test_what_was_finished_is_not_computed_again(tmp_path, monkeypatch):
     other = LearningSettings(seed=4)
     with pytest.raises(pytest.fail.Exception, match="computed again"):
         chosen(parameters, other, KeptInFolder(tmp_path, task, other, resume=True))
+
+
+def test_an_interruption_may_keep_what_was_found(monkeypatch):
+    task = trios(drawn(200, 2))
+    monkeypatch.setattr(learn, "NARROW", 0)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lifagu.learning.choosing.polished", interrupted)
+    for keep in (False, True):
+        settings = LearningSettings(keep_best=keep)
+        learner = learn.Learner(settings, expectation, NothingKept(), listener(None))
+        if keep:
+            found = learner.learn(task)
+            assert found.score is None
+            assert all(np.ptp(each.stack) > 0.1 for each in found.tables)
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                learner.learn(task)

@@ -17,7 +17,13 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.learning.counting import ConditionalShape, counted, depths
 from lifagu.learning.minimising import dot, minimise
-from lifagu.relational.learning_task import Expectation, LearnedTable, LearningTask, TableToLearn
+from lifagu.relational.learning_task import (
+    Expectation,
+    LearnedTable,
+    LearningSettings,
+    LearningTask,
+    TableToLearn,
+)
 
 TRACTABLE = 2**21  # numbers that one pass may handle: a twentieth of a second, hundreds of times
 COMMON, GROUPS = 0.1, 2.0  # penalties to begin with
@@ -59,6 +65,37 @@ def learn_by_likelihood(
         if turn < ROUNDS - 1:
             penalties = likelihood.fitting_penalties(point, penalties)
     return likelihood.learned(point, penalties)
+
+
+def learn_begun_anew(
+    task: LearningTask,
+    expect: Expectation,
+    settings: LearningSettings,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[LearnedTable, ...]:
+    """The same; where a relation was never observed, begun several times, and the best taken.
+
+    Labels of which nothing is known are all alike, and stay so unless beginnings tell them apart.
+    """
+    unseen = [
+        any((task.relations[slot.relation].values < 0).all() for slot in table.slots)
+        for table in task.tables
+    ]
+    if not any(unseen):
+        return learn_by_likelihood(task, expect, None, progress)
+    random = settings.random("beginning")
+    found: list[tuple[LearnedTable, ...]] = []
+    reached: list[float] = []
+    for _ in range(settings.restarts):
+        start = []
+        for table, hidden in zip(task.tables, unseen, strict=True):
+            size = int(np.prod(task.shape(table)))
+            one = random.normal(size=size) if hidden else np.zeros(size)
+            start.append(np.broadcast_to(np.exp(one), (len(table.above), size)))
+        found.append(learn_by_likelihood(task, expect, start, progress))
+        stacks = [each.stack for each in found[-1]]
+        reached.append(expect(stacks).log_weight - expect(stacks, observed=False).log_weight)
+    return found[int(np.argmax(reached))]
 
 
 @dataclass(frozen=True, eq=False)

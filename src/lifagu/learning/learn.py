@@ -20,7 +20,7 @@ from lifagu.learning.choosing import Chosen, chosen, steps_in_all
 from lifagu.learning.composite import Composite
 from lifagu.learning.counting import counted
 from lifagu.learning.directed import directed
-from lifagu.learning.exact_likelihood import is_tractable, learn_by_likelihood
+from lifagu.learning.exact_likelihood import is_tractable, learn_begun_anew
 from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
 from lifagu.learning.unseen_conditions import with_unseen
@@ -72,46 +72,16 @@ class Learner:
                 tables = learn_by_expectation(
                     network, self.prepare, self.settings, self._heard("expectation", name, None)
                 )
-                return _weighed(task, tables, self.settings), None
+                return _weighed(task, tables), None
             except TooLargeError:
                 _refuse_hidden(task)
         elif _is_narrow(task):
             expect = self.prepare(task)
             if is_tractable(expect):
-                return _weighed(task, self._by_likelihood(task, expect, name), self.settings), None
+                heard = self._heard("likelihood", name, None)
+                return _weighed(task, learn_begun_anew(task, expect, self.settings, heard)), None
         _refuse_hidden(task)
         return self._by_composite(_widened(task), frozenset(_conditions(task)), key, name)
-
-    def _by_likelihood(
-        self, task: LearningTask, expect: Expectation, name: str
-    ) -> tuple[LearnedTable, ...]:
-        """By the exact likelihood; what nobody has observed is begun anew several times.
-
-        Labels of which nothing is known are all alike, and stay so unless beginnings tell them
-        apart.
-        """
-        heard = self._heard("likelihood", name, None)
-        unseen = [
-            any((task.relations[slot.relation].values < 0).all() for slot in table.slots)
-            for table in task.tables
-        ]
-        if not any(unseen):
-            return learn_by_likelihood(task, expect, None, heard)
-        random = self.settings.random("beginning")
-        best, highest = None, -np.inf
-        for _ in range(self.settings.restarts):
-            start = []
-            for table, hidden in zip(task.tables, unseen, strict=True):
-                one = random.normal(size=int(np.prod(task.shape(table)))) if hidden else 0.0
-                shape = (len(table.above), int(np.prod(task.shape(table))))
-                start.append(np.broadcast_to(np.exp(one), shape))
-            found = learn_by_likelihood(task, expect, start, heard)
-            stacks = [each.stack for each in found]
-            reached = expect(stacks).log_weight - expect(stacks, observed=False).log_weight
-            if best is None or reached > highest:
-                best, highest = found, reached
-        assert best is not None
-        return best
 
     def _by_composite(
         self, task: LearningTask, widened: frozenset[int], key: str, name: str
@@ -119,17 +89,20 @@ class Learner:
         parameters = Parameters.of(task, range(len(task.tables)))
         heard = self._heard("loss a cell", name, steps_in_all())
         journal = _Section(self.journal, key)
-        found = chosen(parameters, self.settings, journal, heard)
+        try:
+            found = chosen(parameters, self.settings, journal, heard)
+        except KeyboardInterrupt:
+            if not (self.settings.keep_best and journal.latest):
+                raise
+            found = _so_far(journal.latest, len(task.tables))
 
         def unseen() -> dict[str, Floats]:
             how = (found.vector, found.penalty, widened, self.settings)
             return {"vector": with_unseen(parameters, *how)}
 
         found = replace(found, vector=journal.once("unseen", unseen)["vector"])
-        tables = _told(parameters, found)
-        if not np.isfinite(found.score):
-            return tables, None
-        return tables, (found.hidden, found.score, found.baseline)
+        score = (found.hidden, found.score, found.baseline) if found.hidden else None
+        return _told(parameters, found), score
 
     def _heard(self, what: str, name: str, total: int | None) -> Callable[[int, float], None]:
         """Tells of each step what it reached, and how far it is where that is known."""
@@ -161,6 +134,13 @@ class _Section:
         if not stage.startswith("tried"):
             self.latest |= found
         return found
+
+
+def _so_far(latest: dict[str, Floats], tables: int) -> Chosen:
+    """What an interrupted run had found, of which nobody knows how good it is."""
+    nothing = np.zeros(tables)
+    vector, penalty, effective = (latest[name] for name in ("vector", "penalty", "effective"))
+    return Chosen(vector, penalty, effective, 0, np.nan, np.nan, nothing)
 
 
 def _mean(scores: Sequence[tuple[int, float, float]], at: int) -> float | None:
@@ -288,9 +268,7 @@ def _told(parameters: Parameters, found: Chosen) -> tuple[LearnedTable, ...]:
     return tuple(tables)
 
 
-def _weighed(
-    task: LearningTask, tables: Sequence[LearnedTable], settings: LearningSettings
-) -> tuple[LearnedTable, ...]:
+def _weighed(task: LearningTask, tables: Sequence[LearnedTable]) -> tuple[LearnedTable, ...]:
     """The same, with how much worse observed cells are told without each."""
     parameters = Parameters.of(task, range(len(task.tables)))
     vector = parameters.vector_of([table.stack for table in tables])
