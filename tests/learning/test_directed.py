@@ -141,3 +141,19 @@ def test_more_records_come_closer():
             far.append(((found.stack.reshape(2, 3) - truth) ** 2).mean())
         errors.append(np.mean(far))
     assert errors[0] > 2 * errors[1] > 4 * errors[2]
+
+
+def test_what_has_nothing_to_do_with_each_other_is_told_by_frequencies():
+    apart, tied = [], []
+    for seed in range(5):
+        random = np.random.default_rng([seed, 17])
+        first, rows = random.integers(0, 3, 120), np.arange(120)
+        for found, share in ((apart, 0.0), (tied, 0.7)):
+            second = np.where(random.random(120) < share, first, random.integers(0, 3, 120))
+            relations = cells("X", first, 3), cells("Y", second, 3)
+            made = task(table("y", (0, rows), (1, rows), given=(0,)), relations=relations)
+            (learned,) = learn_by_counts(made)
+            usual = np.bincount(second, minlength=3) / 120
+            found.append(np.abs(learned.stack[0].reshape(3, 3) - usual).max())
+    assert np.mean(apart) < 0.02
+    assert np.mean(tied) > 0.3

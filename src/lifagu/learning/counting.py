@@ -8,44 +8,59 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.log_gamma import log_evidence
 from lifagu.graph.pooled_counts import Pooled, pooled
 from lifagu.relational.learning_task import LearnedTable, LearningTask, TableToLearn
 
-IMAGINED = 1.0  # records behind each condition of a common table
-UNIFORM = 0.25  # their share that is spread evenly; the rest follows what was observed
+UNIFORM = 0.25  # imagined records that are spread evenly; the others follow what was observed
+STRENGTHS = 4.0 ** np.arange(8)  # imagined records behind each condition that are tried
 
 
 def counted(task: LearningTask) -> list[Floats]:
     """Rows whose arguments were all observed, by table of the stack and state."""
-    found = []
-    for table in task.tables:
-        size = int(np.prod(task.shape(table)))
-        values = [task.relations[slot.relation].values[slot.cells] for slot in table.slots]
-        seen = np.all([each >= 0 for each in values], axis=0)
-        state = np.zeros(int(seen.sum()), dtype=np.int64)
-        for value, many in zip(values, task.shape(table), strict=True):
-            state = state * many + value[seen]
-        place = table.in_stack[seen] * size + state
-        many = len(table.above) * size
-        found.append(np.bincount(place, minlength=many).astype(np.float64).reshape(-1, size))
-    return found
+    return [_counted(task, table) for table in task.tables]
+
+
+def _counted(task: LearningTask, table: TableToLearn) -> Floats:
+    size = int(np.prod(task.shape(table)))
+    values = [task.relations[slot.relation].values[slot.cells] for slot in table.slots]
+    seen = np.all([each >= 0 for each in values], axis=0)
+    state = np.zeros(int(seen.sum()), dtype=np.int64)
+    for value, labels in zip(values, task.shape(table), strict=True):
+        state = state * labels + value[seen]
+    place = table.in_stack[seen] * size + state
+    many = np.bincount(place, minlength=len(table.above) * size)
+    return many.astype(np.float64).reshape(-1, size)
 
 
 def imagined_records(task: LearningTask, table: TableToLearn) -> Floats:
-    """The prior of the common table, as records by state: one for whatever it is conditional on.
+    """The prior of the common table, as records by state.
 
-    A quarter of it is spread evenly, so that what was never seen is possible but unlikely; the rest
-    follows how often values of each argument were observed.
+    A quarter of a record is spread evenly, so that what was never seen is possible but unlikely.
+    The others follow how often values of each argument were observed: where arguments have nothing
+    to do with each other many, so that the table says no more than that, else few; how many is told
+    by what was counted.
     """
-    shape, share, even = task.shape(table), np.ones(()), 1.0
+    shape, share, even = task.shape(table), np.ones(()), np.ones(())
     for place, (slot, size) in enumerate(zip(table.slots, shape, strict=True)):
-        frequency = np.ones(size)
+        frequency, alike = np.ones(size), np.ones(size)
         if place not in table.given:
             values = task.relations[slot.relation].values
             many = np.bincount(values[values >= 0], minlength=size) + 1.0 / size
-            frequency, even = many / many.sum(), even / size
-        share = share[..., None] * frequency
-    return IMAGINED * ((1 - UNIFORM) * share + UNIFORM * even).reshape(-1)
+            frequency, alike = many / many.sum(), alike / size
+        share, even = share[..., None] * frequency, even[..., None] * alike
+    tried = [(each - UNIFORM) * share + UNIFORM * even for each in STRENGTHS]
+    if len(shape) == 1:
+        return np.asarray(tried[0].reshape(-1))
+    counts = _counted(task, table).sum(axis=0).reshape(shape)
+    others = [place for place in range(len(shape)) if place not in table.given]
+    order = (*table.given, *others)
+    width = int(np.prod([shape[place] for place in others]))
+    evidence = [
+        float(log_evidence(counts.transpose(order).reshape(-1, width), prior))
+        for prior in (each.transpose(order).reshape(-1, width) for each in tried)
+    ]
+    return np.asarray(tried[int(np.argmax(evidence))].reshape(-1))
 
 
 def pooled_tables(task: LearningTask, counts: Sequence[Floats]) -> list[Pooled]:
