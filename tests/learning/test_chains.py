@@ -82,17 +82,17 @@ def divergence(task, vector, parameters):
 def test_more_individuals_come_closer_and_polishing_does_no_harm():
     settings = LearningSettings(polished=0)
     found = []
-    for count in (150, 600, 2400):
+    for count in (150, 1500):
         each = []
-        for seed in range(4):
+        for seed in range(3):
             task = trios(drawn(count, seed))
             parameters = Parameters.of(task, range(3))
             plain = chosen(parameters, settings, NothingKept())
             better = polished(parameters, plain.vector, plain.penalty, settings.random("x"))
             each.append([divergence(task, vector, parameters) for vector in (plain.vector, better)])
         found.append(np.mean(each, axis=0))
-    assert found[0][0] > found[1][0] > found[2][0]
-    assert found[2][0] < 0.01
+    assert found[0][0] > 2 * found[1][0]
+    assert found[1][0] < 0.02
     assert all(better < 1.1 * plain + 1e-3 for plain, better in found)
 
 
