@@ -45,7 +45,7 @@ def main() -> None:
         "tables as numbers, latent classes the counts; these fill holes and leave known tables as",
         "they are. The oracle knows how all was drawn, but not who belongs where.",
     )
-    found = {name: _scores(name, part) for name in (SCENARIOS[:2] if part.small else SCENARIOS)}
+    found = {name: _scores(name, part) for name in (SCENARIOS[1:2] if part.small else SCENARIOS)}
     for measure, title in MEASURES.items():
         part.section(title)
         part.table(["scenario", *WAYS], _rows(found, measure))
@@ -61,7 +61,7 @@ def _rows(found: dict[str, Scores], measure: str) -> Iterator[list[str]]:
 
 
 def _scores(scenario: str, part: Part) -> Scores:
-    people, seeds = (40, 1) if part.small else (400, 5)
+    people, seeds = (20, 1) if part.small else (400, 5)
     cells = [Cell(scenario, people, seed) for seed in range(seeds)]
     measured = [_measured(generated_population(cell)) for cell in cells]
     return {
@@ -89,7 +89,7 @@ def _measured(subject: EstimatedPopulation) -> dict[str, Any]:
 
 
 def _times(part: Part) -> Iterator[list[str]]:
-    for people in (20, 40) if part.small else (100, 400, 1_600):
+    for people in (10, 20) if part.small else (100, 400, 1_600):
         subject = generated_population(Cell(SCENARIOS[1], people, 0))
         cells = []
         for name, fill in WAYS.items():

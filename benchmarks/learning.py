@@ -6,9 +6,6 @@ import csv
 import json
 import math
 import os
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from apart import memory_peak, run_apart
+from commands import command
 from learned_stays import (
     COHORTS,
     drawn_stays,
@@ -43,7 +41,6 @@ NEW = 1_000  # further stays, whose hidden cells are to be told
 LEAST = 1e-4  # no probability counts as less, whoever told it
 WAIT = 3_600.0  # seconds for each run
 PATIENCE = 40  # times the limit for each peer: it has thirteen models to fit
-RUN = "import sys; from lifagu.cli import main; sys.exit(main())"
 
 
 @dataclass(frozen=True)
@@ -190,44 +187,24 @@ def _by_lifagu(stays: Stays, template: dict[str, Any]) -> Learned | str:
     """Learn with the command, then ask for the cells of new stays."""
     model, learned = stays.folder / "model.json", stays.folder / "learned.json"
     write_template(model, template)
-    found = _command("learn", str(model), "--out", str(learned), "--quiet", "--json")
+    asked_for = ("learn", str(model), "--out", str(learned), "--quiet", "--json")
+    found = command(*asked_for, wait=WAIT)
     if isinstance(found, str):
         return found
     answers, new = stays.folder / "answers.csv", str(stays.folder / "new")
     asked = [f"C{column}" for column in range(HIDDEN)]
     told = stays.folder / "asked.json"
     told.write_text(json.dumps({**json.loads(learned.read_text()), "queries": asked}))
-    failed = _command("impute", str(told), "--db", new, "--out", str(answers), "--quiet")
+    asked_for = ("impute", str(told), "--db", new, "--out", str(answers), "--quiet")
+    failed = command(*asked_for, wait=WAIT)
     if isinstance(failed, str):
         return failed
-    return Learned(*found, _answers(answers / "marginals.csv", len(stays.cells)))
-
-
-def _command(*arguments: str) -> tuple[float, float, int] | str:
-    """Seconds, those of all threads, and the peak of memory of a command, or why it failed."""
-    start, busy, memory = time.perf_counter(), _of_children(), 0
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-c", RUN, *arguments], stdout=subprocess.DEVNULL, stderr=errors
-        )
-        while process.poll() is None:
-            memory = max(memory, memory_peak(process.pid))
-            if time.perf_counter() - start > WAIT:
-                process.kill()
-                process.wait()
-                return f">{WAIT:g} s"
-            time.sleep(0.02)
-        if process.returncode == 0:
-            return time.perf_counter() - start, _of_children() - busy, memory
-        errors.seek(0)
-        last = errors.read().decode().strip().splitlines()[-1:]
-        return f"error: {' '.join(last)[:60]}".replace("|", " ")
-
-
-def _of_children() -> float:
-    """Seconds that all threads of processes used which this one started and which have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return Learned(
+        found.seconds,
+        found.busy,
+        found.memory,
+        _answers(answers / "marginals.csv", len(stays.cells)),
+    )
 
 
 def _answers(path: Path, stays: int) -> list[Floats]:

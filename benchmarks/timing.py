@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,7 +10,8 @@ from typing import TypeVar
 import numpy as np
 
 Result = TypeVar("Result")
-RUNS, ENOUGH = 5, 5.0  # at most so many runs, and none after so many seconds
+# At most so many runs, and none after so many seconds; small sizes only show that all works.
+RUNS, ENOUGH = 1 if "--small" in sys.argv else 5, 5.0
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:
@@ -20,7 +22,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
 
 
 def best_time(work: Callable[[], object]) -> float:
-    """The best of five runs, or of fewer if they are long."""
+    """The best of five runs, or of fewer if they are long; with --small one run."""
     times: list[float] = []
     while len(times) < RUNS and sum(times) < ENOUGH:
         times.append(timed(work)[1])
