@@ -13,7 +13,7 @@ demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
 
 test: $(VENV)/installed-test $(VENV)/installed-system lint
-	$(BIN)/python -m pytest -m "not full" --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -m "not full" --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system lint
 	$(BIN)/python -m pytest

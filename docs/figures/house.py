@@ -21,6 +21,7 @@ WHAT = {
     "drawing": "figures",
     "scale": "SQL where the data is",
     "questions": "the case",
+    "drafting": "from data to templates",
     "io": "in and out",
     "lifagu": "the facade",
     "cli": "command line",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lifagu import drawing as drawing
     from lifagu import io as io
     from lifagu import scale as scale
+    from lifagu.drafting.draft import Draft as Draft
+    from lifagu.drafting.draft import draft as draft
     from lifagu.errors import FormatError as FormatError
     from lifagu.errors import LifaguError as LifaguError
     from lifagu.errors import MissingExtraError as MissingExtraError
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from lifagu.symmetry.lifting import lift as lift
 
 _ROOMS = {
+    "lifagu.drafting.draft": "Draft draft",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError"
     " Remedy TooLargeError",
     "lifagu.filling.record": "Record",

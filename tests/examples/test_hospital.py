@@ -17,7 +17,6 @@ from lifagu.examples.hospital import NEW_WARD, UNFILLED_KIT, hospital
 from lifagu.examples.installing import install_hospital, learned_hospital, result_arrives
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
 from support.helpers import run_cli
-from support.servers import NoServerError, postgresql
 
 DRAWN = hospital()
 TABLES = ("lifagu_marginals", "lifagu_tables", "lifagu_transfers")
@@ -26,15 +25,6 @@ TABLES = ("lifagu_marginals", "lifagu_tables", "lifagu_transfers")
 @pytest.fixture
 def template(tmp_path):
     return install_hospital(tmp_path / "hospital", DRAWN)
-
-
-@pytest.fixture(scope="module")
-def server():
-    try:
-        with postgresql() as url:
-            yield url
-    except NoServerError as reason:
-        pytest.skip(str(reason))
 
 
 @contextmanager
@@ -59,7 +49,7 @@ def database(request):
     if request.param == "duckdb":
         yield None
         return
-    with filled_schema(request.getfixturevalue("server")) as url:
+    with filled_schema(request.getfixturevalue("postgresql_server")) as url:
         yield url
 
 
@@ -210,8 +200,8 @@ def test_learned_tables_find_out_that_eve_is_frail(template):
 # ---- Every database alike
 
 
-def test_duckdb_and_postgresql_give_the_same(template, server):
-    with filled_schema(server) as url:
+def test_duckdb_and_postgresql_give_the_same(template, postgresql_server):
+    with filled_schema(postgresql_server) as url:
         here, there = lifagu.io.load(template), lifagu.io.load(template, url)
         assert here.model == there.model
         assert dict(here.evidence) == dict(there.evidence)
@@ -340,7 +330,9 @@ def test_a_database_that_somebody_else_has_open_is_refused(template):
     assert str(file) in done.stderr
 
 
+@pytest.mark.full
 def test_the_demo_keeps_a_hospital_to_play_with(capsys, tmp_path):
+    """All of it; in every run, docs/hospital.md shows what the demo says and asks what it keeps."""
     status, out, _ = run_cli(capsys, "demo", "--out", tmp_path / "kept")
     assert status == 0
     assert "All 5 who match eve as a whole agree on her table" in out

@@ -1,6 +1,7 @@
 """Estimated tables: populations as described, the oracle against Bayes' rule by enumeration."""
 
 import csv
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -38,6 +39,11 @@ from lifagu.experiments.holes.noisy.scenarios import NOISY
 
 def drawn(name, individuals=30, seed=0):
     return population(NOISY[name], individuals, np.random.default_rng(seed))
+
+
+@cache
+def filled_once(name, method):
+    return filled(drawn(name), NOISY_METHODS[method])
 
 
 # ---- populations
@@ -241,7 +247,7 @@ def test_the_oracles_draws_average_to_its_tables_and_cover_the_truth():
 @pytest.mark.parametrize("method", NOISY_METHODS)
 def test_tables_are_found_in_completed_graphs(name, method):
     subject = drawn(name)
-    graph = filled(subject, NOISY_METHODS[method]).graph
+    graph = filled_once(name, method).graph
     tables = tables_in(graph, subject)
     for person, place in np.ndindex(subject.known.shape):
         own = subject.places[place]
@@ -277,8 +283,7 @@ def test_cohorts_keep_known_tables_where_they_are_told_to():
 
 @pytest.mark.parametrize("name", ["records-20", "shared", "no-individuals", "no-kinds"])
 def test_the_default_is_cohorts_where_no_two_estimates_agree(name):
-    subject = drawn(name)
-    default, cohorts = (filled(subject, NOISY_METHODS[each]) for each in ("auto", "cohorts"))
+    default, cohorts = (filled_once(name, each) for each in ("auto", "cohorts"))
     assert not settles(default)
     assert default.averaged() == cohorts.averaged()
     assert default.graph == cohorts.graph

@@ -26,12 +26,13 @@ ROOMS: dict[str, set[str]] = {
     **{room: set(BELOW) for room in SIBLINGS},
     "scale": {*BELOW, "data"},
     "questions": {*BELOW, *SIBLINGS, "scale"},
+    "drafting": {*BELOW, "inference", "formats", "data", "questions"},
     "io": {"formats", "questions", "relational"},
-    "": {*BELOW, *SIBLINGS, "scale", "questions", "io"},  # the facade
+    "": {*BELOW, *SIBLINGS, "scale", "questions", "drafting", "io"},  # the facade
     "examples": {"errors", "basics", "data"},
     "experiments": {"", "errors", "basics", "formats", "drawing", "questions"},
     "web": {"", "errors", "basics", "questions", "formats", "drawing"},
-    "cli": {"", "errors", "basics", "questions", "examples", "experiments", "web"},
+    "cli": {"", "errors", "basics", "questions", "drafting", "examples", "experiments", "web"},
 }
 TYPES_ONLY = ("web", "cli")  # from any other room below they take types, to say what they show
 # modules in which names are looked up when they are first used

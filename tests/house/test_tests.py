@@ -1,6 +1,7 @@
 """The tests themselves: none imports another, nothing shared is unused, skips are told."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,13 @@ def test_plain():
 """
 
 
+FEW_PLUGINS = {
+    **os.environ,
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTEST_PLUGINS": "xdist.plugin",
+}
+
+
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_what_did_not_run_is_said(tmp_path, workers):
     (tmp_path / "test_some.py").write_text(PROGRAM)
@@ -68,7 +76,9 @@ def test_what_did_not_run_is_said(tmp_path, workers):
 
     def said(*options):
         command = [sys.executable, "-m", "pytest", "-n", workers, *options, "test_some.py"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=FEW_PLUGINS, capture_output=True, text=True, check=True
+        )
         return done.stdout.partition(" not run ")[2].splitlines()[1:-1]
 
     skipped = ["2 skipped: there is no moon", "1 skipped: there is no sun"]

@@ -41,7 +41,7 @@ MORE = {
 }
 USUALLY_MORE = [0] * 18 + [2, 3, 5]
 CHUNK = 250
-SHORT = {**dict.fromkeys(FAMILIES, 40), "listed": 30, "society": 20, "large": 10}
+SHORT = {**dict.fromkeys(FAMILIES, 20), "society": 10, "large": 10}
 LONG = {
     "counting": 14_000,
     "joining": 17_000,

@@ -17,7 +17,7 @@ from lifagu.inference.lifted.joining import JoinStep
 from lifagu.inference.lifted.pivot import PivotStep
 from lifagu.inference.lifted.weighted_counting import WeightedCountStep
 from lifagu.questions.planning import prepare
-from support.helpers import CASES, graph_of, random_model
+from support.helpers import CASES, graph_of, mostly_full, random_model
 from support.naive import graphs as naive
 
 FORCED = {
@@ -169,7 +169,7 @@ def pivot_model(seed):
     return {"variables": variables, "factors": factors}, {"A0": "1"} if rng.random() < 0.3 else {}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", mostly_full(range(40), always=range(20)))
 def test_pivot_counts(seed, forced):
     check(*pivot_model(seed))
 
@@ -322,7 +322,7 @@ def test_joining_is_used_where_nothing_else_helps(monkeypatch):
 @pytest.mark.parametrize(
     "make", [random_model, symmetric_model, pivot_model, unary_model, joined_model]
 )
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_full(range(12), always=range(6)))
 def test_the_best_assignment(seed, make, forced):
     """Its weight is the largest there is, it has that weight, and it agrees with the evidence."""
     model, evidence = make(seed)

@@ -1,12 +1,14 @@
 """Chains that draw hidden cells, and tables polished by them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from lifagu.basics.progress import listener
 from lifagu.inference.expected_counts import expectation
 from lifagu.learning import learn
-from lifagu.learning.chains import Chain, _apart
+from lifagu.learning.chains import Chain
 from lifagu.learning.choosing import chosen
 from lifagu.learning.parameters import Parameters
 from lifagu.learning.polishing import polished
@@ -66,9 +68,21 @@ def test_cells_of_one_row_are_not_drawn_at_once():
     every = np.arange(50)
     friends = table("friends", (0, every), (0, np.roll(every, 1)))
     task = LearningTask((cells("Smokes", np.full(50, -1), 2),), (friends,), asked=frozenset({0}))
-    colour = _apart(Parameters.of(task, (0,)), 0, np.ones(50, dtype=bool))
-    assert (colour != np.roll(colour, 1)).all()
-    assert colour.max() < 10
+    parameters, seen = Parameters.of(task, (0,)), []
+
+    class Watched:
+        """Draws the last label of every cell, and keeps what there was before."""
+
+        def random(self, shape):
+            seen.append(chain.state[0].copy())
+            return np.full(shape, 0.9)
+
+    chain = Chain(parameters, [np.zeros(50, np.int64)], [np.ones(50, dtype=bool)], Watched())
+    chain.sweep(parameters.entries(np.zeros(parameters.size)))
+    at_once = np.array([after != before for before, after in pairwise([*seen, chain.state[0]])])
+    assert (at_once.sum(axis=0) == 1).all()
+    assert not (at_once & np.roll(at_once, 1, axis=1)).any()
+    assert len(at_once) <= 10
 
 
 def divergence(task, vector, parameters):

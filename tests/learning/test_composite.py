@@ -21,12 +21,12 @@ def asked_of_all(task):
 
 def by_loops(parameters, vector, values):
     """The loss of every observed cell, one after the other."""
-    task, arrays, total = parameters.task, parameters.values(vector), 0.0
+    task, entries, total = parameters.task, parameters.entries(vector), 0.0
     for relation, known in enumerate(task.relations):
         for cell in np.flatnonzero(values[relation] >= 0).tolist():
             logits = np.zeros(len(known.labels))
-            for part, array in zip(parameters.parts, arrays, strict=True):
-                slots = task.tables[part.table].slots
+            for part in parameters.parts:
+                slots, array = task.tables[part.table].slots, entries[part.entries]
                 for row in range(len(task.tables[part.table])):
                     group = 0 if part.of_row is None else part.of_row[row]
                     labels = [values[slots[a].relation][slots[a].cells[row]] for a in part.axes]

@@ -111,21 +111,26 @@ def by_python(case, asked, engine):
     return 0, [answer.probabilities.tolist(), *limits]
 
 
+WAYS = [("auto", "posterior"), *product(METHODS, ("one", "mean", "mixture", "bounds"))]
+GROUNDED = [("auto", "posterior"), ("auto", "mean"), *product(["steps"], ("one", "bounds"))]
+WITH_ENGINES = [
+    *((*way, "auto") for way in WAYS),
+    *((*way, "ground") for way in GROUNDED),
+    *(pytest.param(*way, "ground", marks=pytest.mark.full) for way in WAYS if way not in GROUNDED),
+]
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize(
-    ("method", "unknown"),
-    [("auto", "posterior"), *product(METHODS, ("one", "mean", "mixture", "bounds"))],
-)
-def test_command_line_page_and_python_say_the_same(name, method, unknown, capsys, tmp_path):
+@pytest.mark.parametrize(("method", "unknown", "engine"), WITH_ENGINES)
+def test_command_line_page_and_python_say_the_same(name, method, unknown, engine, capsys, tmp_path):
     case, asked = case_of(name)
-    for engine in ("auto", "ground"):
-        mine = by_python(case.fill(unknown=unknown, **METHODS[method]), asked, engine)
-        flags = ["--unknown", unknown, "--engine", engine, *FLAGS[method]]
-        theirs = by_command_line(capsys, name, asked, *flags)
-        page = by_page(tmp_path, name, asked, method=method, unknown=unknown, engine=engine)
-        assert mine[0] == theirs[0] == page[0], (mine, theirs, page)
-        if not mine[0]:
-            assert mine[1] == theirs[1] == page[1]
+    mine = by_python(case.fill(unknown=unknown, **METHODS[method]), asked, engine)
+    flags = ["--unknown", unknown, "--engine", engine, *FLAGS[method]]
+    theirs = by_command_line(capsys, name, asked, *flags)
+    page = by_page(tmp_path, name, asked, method=method, unknown=unknown, engine=engine)
+    assert mine[0] == theirs[0] == page[0], (mine, theirs, page)
+    if not mine[0]:
+        assert mine[1] == theirs[1] == page[1]
 
 
 def test_what_nothing_competes_in_is_the_same_in_every_way():

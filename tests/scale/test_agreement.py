@@ -9,10 +9,12 @@ from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.questions import where_to_work
 from support.by_sql import BY_INDIVIDUALS, case
 from support.graphs_for_engines import ONE, OTHER, people
-from support.helpers import run_cli
+from support.helpers import mostly_full, run_cli
 from support.same_results import assert_as_from_memory_or_refused
 
 # ---- on random folders
+
+ALWAYS = range(8)
 
 
 def random_people(rng):
@@ -36,7 +38,7 @@ def uses_cohorts(graph):
     return isinstance(lifagu.transfer(graph, by="auto"), CohortTransfer)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", mostly_full(range(16), always=ALWAYS))
 def test_as_from_memory_or_refused(tmp_path, seed):
     graph, evidence = random_people(random.Random(seed))
     lifagu.write(graph, tmp_path / "big", evidence)
@@ -44,9 +46,9 @@ def test_as_from_memory_or_refused(tmp_path, seed):
 
 
 def test_random_people_are_of_every_sort():
-    """What the seeds above must show: all filled, something left, and cohorts."""
-    graphs = [random_people(random.Random(seed))[0] for seed in range(16)]
-    assert 4 <= sum(map(uses_cohorts, graphs)) <= 12
+    """What the seeds of every run must show: all filled, something left, and cohorts."""
+    graphs = [random_people(random.Random(seed))[0] for seed in ALWAYS]
+    assert 2 <= sum(map(uses_cohorts, graphs)) <= 6
     moved = [lifagu.transfer(each, by="auto") for each in graphs if not uses_cohorts(each)]
     assert any(len(each.transferred) > 1 for each in moved)
     assert any(len(each.unknown) > len(each.transferred) for each in moved)

@@ -25,12 +25,12 @@ from lifagu.scale.eliminating import blocks, loading, rows
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
 from support.by_sql import WAYS, Told, cases
-from support.helpers import ROOT, graph_of, random_model, run_cli
+from support.helpers import ROOT, graph_of, mostly_full, random_model, run_cli
 from support.naive import graphs as naive
 from support.parquet_folders import make_folder
 from support.parquet_mistakes import MISTAKES
 from support.same_results import assert_same_answers
-from support.spark_cluster import WHY_NOT
+from support.spark_cluster import WHY_NOT, write_quick_settings
 from support.strategies import observed_graphs
 
 LIMIT = 2**30
@@ -57,7 +57,7 @@ def folder(tmp_path):
     return tmp_path / "big"
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", mostly_full(range(10), always=range(5)))
 def test_equal_to_enumeration(folder, seed):
     check_model(folder, seed, variables=7)
 
@@ -177,7 +177,7 @@ def check_against_memory(folder, seed, people):
         np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", mostly_full(range(10), always=range(5)))
 def test_equal_to_answers_in_memory(folder, seed):
     check_against_memory(folder, seed, people=5)
 
@@ -726,7 +726,7 @@ def test_files_stay_in_memory(capsys):
 
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
-def test_spark(tmp_path):
+def test_spark(tmp_path, monkeypatch):
     """The same statements on Spark: all sorts of evidence, a range of three, an unknown factor."""
     builder = lifagu.FactorGraph.build().variable("H", ["lo", "mid", "hi"]).variables(["U", "W"])
     builder.factor("u", ["U"], None)
@@ -735,6 +735,7 @@ def test_spark(tmp_path):
         builder.factor(f"f{person}", [f"A{person}", f"B{person}"], [1, 2, 3, 4])
         builder.factor(f"g{person}", [f"B{person}", "H"], [1, 5, 2, 3, 1, 1])
     graph = builder.graph()
+    monkeypatch.setenv("SPARK_CONF_DIR", str(write_quick_settings(tmp_path / "conf")))
     lifagu.write(graph, tmp_path / "big", {"A0": "true"})
     found = ask(
         tmp_path / "big", [["H"], ["B1"]], {"B2": {"false": 1.0, "true": 3.0}}, on="spark=local[2]"

@@ -259,7 +259,9 @@ def at_a_terminal(*arguments, **added):
             os.close(screen)
 
 
-@pytest.mark.parametrize("kind", ["duckdb", pytest.param("spark=local[2]", marks=needs_java)])
+@pytest.mark.parametrize(
+    "kind", ["duckdb", pytest.param("spark=local[2]", marks=[needs_java, pytest.mark.full])]
+)
 def test_ctrl_c_ends_everything(tmp_path, kind):
     """In the middle of a statement: one line, and neither Java nor files are left."""
     lifagu.write(big_graph(20_000), tmp_path / "big")
@@ -346,7 +348,8 @@ def test_somebody_else_at_the_master(tmp_path):
 
 
 @needs_java
-@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("workers", [0, 1])
 def test_nobody_works(tmp_path, workers):
     """No workers, or workers that are too small for an executor: said after a stated time."""
     lifagu.write(big_graph(1), tmp_path / "big")

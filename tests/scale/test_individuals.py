@@ -27,9 +27,11 @@ from support.by_sql import (
     stop_at,
 )
 from support.graphs_for_engines import hospital
-from support.helpers import ROOT
+from support.helpers import ROOT, mostly_full
 from support.parquet_folders import make_folder
 from support.same_results import assert_imputed_alike, assert_same_lift, assert_same_tables
+
+ALWAYS = range(8)
 
 
 def assert_as_from_memory(graph, evidence, ways, place, **more):
@@ -39,7 +41,7 @@ def assert_as_from_memory(graph, evidence, ways, place, **more):
     assert_same_tables(place / "sql", place / "memory")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_full(range(12), always=ALWAYS))
 def test_hospitals_come_out_as_from_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
     assert_as_from_memory(
@@ -48,10 +50,10 @@ def test_hospitals_come_out_as_from_memory(tmp_path, seed):
 
 
 def test_hospitals_are_of_every_sort():
-    """What the seeds above must show: donors that are many, that compete, that tie, and none."""
+    """What the seeds of every run show: donors that are many, that compete, that tie, and none."""
     found = [
         record
-        for seed in range(12)
+        for seed in ALWAYS
         for record in lifagu.transfer(hospital(random.Random(seed))[0]).record
     ]
     whole = [record for record in found if record.unit == "individual"]
@@ -176,9 +178,20 @@ def owned_graphs(draw):
     return graph, dict.fromkeys(hard, "true") | {"v0": {"true": 1.0, "false": 2.0}}
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
 @given(owned_graphs(), st.booleans())
 def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
+    check_owners_and_what_is_near(tmp_path_factory, observed, as_texts)
+
+
+@pytest.mark.full
+@settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+@given(owned_graphs(), st.booleans())
+def test_owners_and_what_is_near_long(tmp_path_factory, observed, as_texts):
+    check_owners_and_what_is_near(tmp_path_factory, observed, as_texts)
+
+
+def check_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
     """Whose variables and factors are, and what is near holes, is the same in both languages."""
     place, (graph, evidence) = tmp_path_factory.mktemp("owned"), observed
     if as_texts:  # a column of texts in place of lists

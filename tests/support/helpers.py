@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from lifagu.cli import main
@@ -20,6 +22,13 @@ CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.j
 SCHEMA = Draft202012Validator(
     json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
 )
+
+
+def mostly_full(values: Iterable[Any], always: Container[Any]) -> list[Any]:
+    """What to try in every run, and the rest in the longer one."""
+    return [
+        each if each in always else pytest.param(each, marks=pytest.mark.full) for each in values
+    ]
 
 
 def graph_of(model: dict[str, Any]) -> FactorGraph:

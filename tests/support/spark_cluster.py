@@ -27,6 +27,13 @@ spark.executor.memory 512m
 """
 
 
+def write_quick_settings(folder, more=""):
+    """A folder to name as SPARK_CONF_DIR, for short runs."""
+    folder.mkdir(parents=True)
+    (folder / "spark-defaults.conf").write_text(QUICK + more)
+    return folder
+
+
 class Cluster:
     """The master's address, and the workers, which can be killed."""
 
@@ -90,10 +97,8 @@ def cluster(folder, workers=2, more=""):
     """A master and workers in a folder, ended afterwards; the driver's settings are set, too."""
     if WHY_NOT:
         pytest.skip(WHY_NOT)
-    (folder / "conf").mkdir(parents=True)
-    (folder / "conf/spark-defaults.conf").write_text(QUICK + more)
     added = {
-        "SPARK_CONF_DIR": str(folder / "conf"),
+        "SPARK_CONF_DIR": str(write_quick_settings(folder / "conf", more)),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_WORKER_DIR": str(folder / "work"),
     }

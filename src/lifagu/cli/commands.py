@@ -276,6 +276,13 @@ def impute(options: Options) -> None:
         say(report(found))
 
 
+def init(options: Options) -> None:
+    """``lifagu init``."""
+    from lifagu.cli.drafted import init
+
+    init(options)
+
+
 def learn(options: Options) -> None:
     """``lifagu learn``."""
     from lifagu.cli.learned import report
@@ -415,6 +422,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "experiment": experiment,
     "impute": impute,
     "info": info,
+    "init": init,
     "learn": learn,
     "lift": lift,
     "logz": logz,

@@ -19,6 +19,8 @@ MOST_GROUPS = 3
 
 def report(found: Imputed) -> str:
     """The whole report: counts, who lent what, what was left and why, groups, answers."""
+    if not found.unknown:  # all tables were given or learned, and nobody lent any
+        return marginals_table(found)
     left = found.unknown - found.filled
     unknown = counted(found.unknown, "unknown factor")
     head = f"{unknown}: {found.filled} filled, {left} left unknown{how_filled(found)}"
@@ -77,7 +79,9 @@ def left_table(found: Imputed) -> str:
 def marginals_table(found: Imputed) -> str:
     """The answers, each with how far it rests on tables that were lent."""
     asked, offered = found.marginals, found.offered
-    lines = _answers(asked) if len(asked) else []
+    lines = _answers(asked, bool(found.unknown)) if len(asked) else []
+    if not found.unknown:
+        lines = [f"{counted(len(asked), 'answer')}, from tables that are all known", *lines]
     if offered is not None and offered > len(asked) + len(asked.left_out):
         near = f"{offered} variables near unknown factors"
         lines.append(f"(the first of {near}; name others with --queries)")
@@ -94,16 +98,25 @@ def marginals_table(found: Imputed) -> str:
     return "\n".join(lines)
 
 
-def _answers(asked: Requested) -> list[str]:
+def _answers(asked: Requested, lent: bool) -> list[str]:
+    """The first answers; lent: whether some tables were, so that answers may rest on them."""
     shown = range(min(len(asked), MOST_LINES))
     labels = [_labels(asked.distributions[int(asked.of[place])]) for place in shown]
     width = max(map(len, labels))
-    rows = [["answers", *[""] * width, "own tables lent", "of all it rests on"]]
+    rows = [["answers", *[""] * width, "own tables lent", "of all it rests on"]] if lent else []
     for place, own in zip(shown, labels, strict=True):
         beside = (
-            _resting(int(asked.own[place]), float(asked.own_weakest[place])),
-            _resting(int(asked.lent[place]), float(asked.weakest[place]))
-            + (f", {counted(guesses, 'guess')}" if (guesses := int(asked.guesses[place])) else ""),
+            ()
+            if not lent
+            else (
+                _resting(int(asked.own[place]), float(asked.own_weakest[place])),
+                _resting(int(asked.lent[place]), float(asked.weakest[place]))
+                + (
+                    f", {counted(guesses, 'guess')}"
+                    if (guesses := int(asked.guesses[place]))
+                    else ""
+                ),
+            )
         )
         rows.append([asked.names[place], *own, *[""] * (width - len(own)), *beside])
     return [table(rows, indent=""), *_more(len(asked), "answers")]

@@ -151,6 +151,43 @@ def _impute(parser: Parser) -> None:
     options.quiet(parser)
 
 
+def _init(parser: Parser) -> None:
+    text = (
+        "a database (.sqlite, .duckdb, postgresql://…), a data file (.csv, .parquet), "
+        "or a folder of them"
+    )
+    value(parser, "source", "SOURCE", text)
+    value(parser, "--out", "FILE", "write the template to a .json file (default: print it)")
+    value(parser, "--report", "FILE", "write what was understood and left out to a .md file")
+    flag(
+        parser,
+        "--validate",
+        "say how good the draft is: hide a fifth of the cells and predict them",
+    )
+    flag(parser, "--explain", "show for each relation what was chosen, and what each choice gains")
+    text = "columns or relations to predict (default: all columns with gaps)"
+    value(parser, "--predict", "NAME", text, nargs="+", default=[])
+    text = "columns that tell rows of a table apart (repeatable)"
+    value(parser, "--key", "TABLE=COLUMN,…", text, **_many(values.key))
+    text = "a column that names rows of a table, or none if nothing follows (repeatable)"
+    value(parser, "--link", "TABLE.COLUMN=TABLE", text, **_many(values.link))
+    text = "tables, or columns as TABLE.COLUMN, that are not to be used"
+    value(parser, "--leave-out", "NAME", text, nargs="+", default=[])
+    text = "bins that numbers are put into (default: 3 to 5, more where there are more rows)"
+    value(parser, "--bins", "N", text, type=values.at_least(2))
+    count(parser, "--sample", "N", 100, 50_000, "rows of each table to look at; more are sampled")
+    text = "rows of each table in the model; of more, those with gaps and some others"
+    count(parser, "--individuals", "N", 100, 100_000, text)
+    count(parser, "--tables", "N", 1, 400, "tables to choose at most")
+    count(parser, "--seed", "S", 0, 0, "of the sample, and of hidden cells")
+    options.json(parser)
+    options.quiet(parser)
+
+
+def _many(kind: Callable[[str], Any]) -> dict[str, Any]:
+    return {"type": kind, "action": "append", "default": []}
+
+
 def _learn(parser: Parser) -> None:
     options.model(parser)
     text = (
@@ -300,6 +337,7 @@ COMMANDS: Commands = {
         _impute,
         "fill what is unknown in a model or a database, answer, and say what rests on what",
     ),
+    "init": (_init, "draft a template from a database or data files, and say what it understood"),
     "learn": (_learn, "learn the tables that a template marks, from its own database with NULLs"),
     "validate": (
         _validate,

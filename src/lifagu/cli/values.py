@@ -29,6 +29,20 @@ def addition(text: str) -> tuple[str, str]:
     return _both(text, text.partition("="), "NEW=LIKE")
 
 
+def key(text: str) -> tuple[str, list[str]]:
+    """A table, and the columns of its key."""
+    table, columns = _both(text, text.partition("="), "TABLE=COLUMN,…")
+    return table, [each.strip() for each in columns.split(",")]
+
+
+def link(text: str) -> tuple[str, str | None]:
+    """A column as TABLE.COLUMN, and the table that it leads to, None for none."""
+    place, sign, target = text.partition("=")
+    if not sign or "." not in place.strip("."):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form TABLE.COLUMN=TABLE")
+    return place, target or None
+
+
 def _both(text: str, parts: tuple[str, str, str], form: str) -> tuple[str, str]:
     left, _, right = parts
     if not (left and right):

@@ -52,6 +52,7 @@ class Duck:
         self._errors = duckdb
         self._shown: dict[str, str] = {}
         self._thread = one_thread()
+        self._is_own = True
         self._connection = self._connected(threads, file, read_only, folder, memory_limit)
         # it would show one in notebooks
         self._connection.execute("SET enable_progress_bar = false")
@@ -80,6 +81,28 @@ class Duck:
         opened = partial(self._errors.connect, database, read_only=read_only, config=settings)
         return opened() if kept is None else self._finished(opened, kept)
 
+    @classmethod
+    def over(cls, connection: Any) -> Duck:
+        """The same over somebody else's connection, which is not set up and never closed."""
+        import duckdb
+
+        made = cls.__new__(cls)
+        made._errors, made._shown, made._thread = duckdb, {}, one_thread()
+        made._connection, made._is_own = connection, False
+        return made
+
+    @classmethod
+    def beside(cls, connection: Any, place: PathLike) -> Duck:
+        """Another connection to the database of somebody else's, in the same schema."""
+        with cls.over(connection) as theirs:
+            ((database, schema),) = theirs.rows(
+                "SELECT current_database(), current_schema()", place
+            )
+            made = cls.over(theirs._finished(connection.cursor, place))
+        made._is_own = True
+        made.run(f"USE {quoted(database)}.{quoted(schema)}", place)
+        return made
+
     def __enter__(self) -> Duck:
         return self
 
@@ -95,7 +118,8 @@ class Duck:
         with suppress(RuntimeError):  # where it was closed before
             self._settle()
         self._thread.shutdown()
-        self._connection.close()
+        if self._is_own:
+            self._connection.close()
 
     def is_query(self, statement: str, place: PathLike) -> bool:
         """Whether a text is one statement that only reads."""
@@ -115,11 +139,32 @@ class Duck:
         """The rows of a small result."""
         return self._finished(lambda: list(self._connection.execute(statement).fetchall()), place)
 
+    def rows_aside(self, statement: str, place: PathLike) -> list[tuple[Any, ...]]:
+        """The same outside the transaction, which a statement that fails would end."""
+
+        def work() -> list[tuple[Any, ...]]:
+            with self._connection.cursor() as aside:
+                return list(aside.execute(statement).fetchall())
+
+        return self._finished(work, place)
+
     def columns(self, statement: str, place: PathLike) -> list[NDArray[Any]]:
         """The columns of a result as arrays, in the order of its rows; masked where nulls are."""
         return self._finished(
             lambda: list(self._connection.execute(statement).fetchnumpy().values()), place
         )
+
+    def keep(self, name: str, frame: Any, place: PathLike) -> None:
+        """Copy something in memory, such as a DataFrame, into a table."""
+
+        def work() -> None:
+            self._connection.register("lifagu_frame", frame)
+            try:
+                self._connection.execute(f"CREATE TABLE {quoted(name)} AS FROM lifagu_frame")
+            finally:
+                self._connection.unregister("lifagu_frame")
+
+        self._finished(work, place)
 
     @contextmanager
     def tables(self, tables: Mapping[str, Mapping[str, NDArray[Any]]]) -> Iterator[None]:

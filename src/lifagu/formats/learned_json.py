@@ -69,7 +69,9 @@ def learned_template(loaded: Loaded, path: str | os.PathLike[str]) -> LearnedFil
             _move_groups(item["table"], old, new)
     _settle_ranges(whole, {each.relation: each.labels for each in task.relations})
     if "source" in whole:
-        source = loaded.source or template.source
+        source = loaded.source
+        if source is None or not source.is_named:  # what is in memory stays there
+            source = template.source
         assert source is not None
         whole["source"] = _source(source, whole["source"], new)
     return LearnedFiles(_text(whole), files)
@@ -200,12 +202,12 @@ def _settled(given: dict[str, Any], labels: Labels) -> Any:
 
 def _source(source: Source, written: Any, new: Path) -> Any:
     """Where the data is, seen from another folder; passwords are not written."""
-    if not isinstance(source.address, str):
+    if isinstance(source.address, Mapping):
         files = {
             name: _relative(path, Path(source.folder), new) for name, path in source.address.items()
         }
         return {**(written if isinstance(written, dict) else {}), "files": files}
-    address = source.address
+    address = str(source.address)
     scheme, sign, rest = address.partition("://")
     if not sign:
         return _relative(address, Path(source.folder), new)

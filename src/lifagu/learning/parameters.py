@@ -148,11 +148,6 @@ class Parameters:
         stacks = (self.stack(vector, number).reshape(-1) for number in self._conditional)
         return np.concatenate([vector, *stacks])
 
-    def values(self, vector: Floats) -> list[Floats]:
-        """The array of each part."""
-        entries = self.entries(vector)
-        return [entries[part.entries] for part in self.parts]
-
     def vector_of(self, stacks: Sequence[Floats]) -> Floats:
         """Parameters that make these potentials: all of each common table in its widest block."""
         vector = np.zeros(self.size)

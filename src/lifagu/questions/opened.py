@@ -31,7 +31,7 @@ class Opened:
     """
 
     path: PathLike = ""
-    database: str | None = None
+    database: object = None
     given: Loaded | None = None
     learns: bool = True
     _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
@@ -87,7 +87,7 @@ class Opened:
 
 def opened(
     subject: PathLike | FactorGraph | ParfactorGraph,
-    database: str | None,
+    database: object,
     progress: Progress,
     learns: bool,
 ) -> Opened:

@@ -25,7 +25,7 @@ def open(
     subject: PathLike | FactorGraph | ParfactorGraph | Transfer | Loaded | Case,
     *,
     on: str = "auto",
-    database: str | None = None,
+    database: object = None,
     memory_limit: int | None = None,
     temp: PathLike | None = None,
     resume: bool = False,
@@ -45,8 +45,9 @@ def open(
         database, a model in memory, or a case to go on with at another place.
     on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
         Where the work is done. Engines take folders; "auto" stays in memory while it fits.
-    database : str, optional
-        Path or URL that a template is to read instead of its own source.
+    database : str, frame, mapping or connection, optional
+        What a template is to read instead of its own source: a path or URL, a frame such as a
+        DataFrame (the table ``data``), frames by table, or an open connection (see `io.Source`).
     memory_limit : int, optional
         In bytes; three quarters of what is free by default. What would take more is refused.
     temp : path, optional

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def load(
     path: PathLike,
-    database: str | None = None,
+    database: object = None,
     progress: Callable[[str], None] | None = None,
     learn: bool = True,
 ) -> Loaded:
@@ -42,8 +42,9 @@ def load(
     ----------
     path : path
         A file by its ending, a folder of Parquet tables, or a template.
-    database : str, optional
-        Path or URL that a template is to read instead of its own source; it is asked once.
+    database : str, frame, mapping or connection, optional
+        What a template is to read instead of its own source: a path or URL, or whatever a `Source`
+        can be, such as DataFrames by table, or an open connection; it is asked once.
     progress : callable, optional
         Called with a text that says what is being read.
     learn : bool
@@ -69,13 +70,13 @@ def load(
 
 def _from_database(
     template: Template,
-    database: str | None,
+    database: object,
     progress: Callable[[str], None] | None = None,
     learn: bool = True,
 ) -> Loaded:
     from lifagu.data.templates import load_template
 
-    source = template.source if database is None else _named(database)
+    source = template.source if database is None else source_of(database)
     loaded = replace(load_template(template, source, progress), source=source)
     if loaded.task is None or not learn:
         return loaded
@@ -85,15 +86,15 @@ def _from_database(
     return learned(loaded, Place())
 
 
-def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
+def read(path: PathLike, database: object = None) -> FactorGraph | ParfactorGraph:
     """Read a model.
 
     Parameters
     ----------
     path : path
         A file by its ending, a folder of Parquet tables (docs/formats.md), or a template.
-    database : str, optional
-        Path or URL that a template is to read instead of its own source.
+    database : str, frame, mapping or connection, optional
+        What a template is to read instead of its own source; as in `load`.
 
     Returns
     -------
@@ -119,15 +120,15 @@ def read(path: PathLike, database: str | None = None) -> FactorGraph | Parfactor
     return found.model()
 
 
-def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Observation]:
+def read_evidence(path: PathLike, database: object = None) -> dict[str, Observation]:
     """The evidence in a file or folder; models in other formats carry none.
 
     Parameters
     ----------
     path : path
         A model or template with its own evidence, a JSON object (name → label), an ``.evid`` file.
-    database : str, optional
-        As in `read`.
+    database : str, frame, mapping or connection, optional
+        As in `load`.
 
     Returns
     -------
@@ -147,44 +148,51 @@ def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Obse
     )
 
 
-def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None:
+def write_results(database: object, tables: Mapping[str, Columns]) -> None:
     """Put result tables ``lifagu_…`` into a database, all in one transaction or none.
 
     Each takes the place of an earlier one of its name; nothing else is touched.
 
     Parameters
     ----------
-    database : str or Source
-        Path or URL.
+    database : str, Source or connection
+        Path or URL, or a connection without an open transaction.
     tables : mapping
         Name → columns, as `Imputed.tables` gives them.
     """
     from lifagu.data.databases import write_results as write_into
 
-    write_into(_named(database), tables)
+    write_into(source_of(database), tables)
 
 
-def check_database(database: str | Source) -> None:
+def check_database(database: object) -> None:
     """Refuse now, before long work, a database that `write_results` would refuse.
 
     Parameters
     ----------
-    database : str or Source
-        Path or URL.
+    database : str, Source or connection
+        Path or URL, or a connection without an open transaction.
     """
     from lifagu.data.databases import check_writable
 
-    check_writable(_named(database))
+    check_writable(source_of(database))
 
 
-def _named(database: str | Source) -> Source:
-    """A database named on the command line or in Python: relative to the current folder."""
-    return (
-        database if isinstance(database, Source) else Source(os.fspath(database), place="database")
-    )
+def source_of(database: object) -> Source:
+    """A database as it was handed over: named, relative to the current folder, or in memory."""
+    if isinstance(database, Source):
+        return database
+    if isinstance(database, os.PathLike):
+        return Source(os.fspath(database), place="database")
+    if isinstance(database, Mapping):
+        database = {
+            table: os.fspath(each) if isinstance(each, os.PathLike) else each
+            for table, each in database.items()
+        }
+    return Source(database, place="database")
 
 
-def _refuse_database(path: PathLike, database: str | None) -> None:
+def _refuse_database(path: PathLike, database: object) -> None:
     if database is not None:
         what = f"{path}: this model reads no database; a template names its source in the file"
         raise FormatError(what, remedy=Remedy.NO_DATABASE)

@@ -100,9 +100,10 @@ def with_task(
     fixed = _fixed(graph, cells, taken)
     touching = [each for each in fixed if any(slot.relation in learned for slot in each.slots)]
     relations = cells.known(model, graph, graph.evidence(loaded.evidence), hidden)
-    asked = cells.relation[loaded.query_numbers()]
+    queried = set(cells.relation[loaded.query_numbers()].tolist())
+    queried |= {number for number, each in enumerate(relations) if each.relation in loaded.asks}
     task = LearningTask(
-        relations, tuple(tables), tuple(touching), _asked(relations, learned, set(asked.tolist()))
+        relations, tuple(tables), tuple(touching), _asked(relations, learned, queried)
     )
     return replace(loaded, task=task, learned_at=tuple(starts))
 

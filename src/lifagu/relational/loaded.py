@@ -62,6 +62,16 @@ class Loaded:
     unlearned: Loaded | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """What the questions of a template name, relations or variables, whether rows come of them.
+
+        Returns
+        -------
+        tuple of str
+        """
+        return () if self.template is None else tuple(each.name for each in self.template.queries)
+
     def query_numbers(self) -> Ints:
         """The numbers of the variables asked about, in a factor graph.
 

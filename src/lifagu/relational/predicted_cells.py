@@ -56,7 +56,7 @@ def with_hidden(loaded: Loaded, variables: Ints) -> Loaded:
             met.add(number)
     learned = {slot.relation for table in task.tables for slot in table.slots}
     asked = task.asked
-    if not len(loaded.query_numbers()) and met & learned:
+    if not loaded.asks and met & learned:
         asked = frozenset(met & learned)
     return replace(
         loaded, task=replace(task, relations=tuple(relations), asked=asked), learned=None

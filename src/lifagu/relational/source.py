@@ -8,18 +8,38 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Source:
-    """Where the data is: a path or URL as written, or files by the name of the table each is to be.
+    """Where the data is: a path or URL as written, files as tables, or what is in memory already.
 
     Parameters
     ----------
-    address : str or mapping
-        The path or URL, or the file of each table.
+    address : str, mapping, frame or connection
+        The path or URL; a mapping from tables to files, to frames, or to mappings from columns to
+        arrays; one frame, the table ``data``; or an open connection. A frame is whatever pandas,
+        polars or pyarrow make a table of, or has ``__arrow_c_stream__``; a connection is DuckDB's,
+        that of `sqlite3` or psycopg, or SQLAlchemy's, an engine included.
     folder : str
         What relative paths are relative to.
     place : str
         Where in which template it stands, for errors.
+
+    Notes
+    -----
+    Frames and connections are neither changed nor closed. All queries of one reading see one state:
+    frames are copied; a connection gets a transaction for the time of reading, which cannot write
+    and is rolled back, and an engine a connection of its own. If a transaction is open already, it
+    is read in that one, with what was not committed, and the transaction goes on as it was; where
+    its isolation lets others' changes through (PostgreSQL's ``READ COMMITTED``), queries may see
+    several states. DuckDB knows no transaction within another, so a connection of it that has one
+    open is refused; a result that is still being fetched from it is lost.
     """
 
-    address: str | Mapping[str, str]
+    address: object
     folder: str = "."
     place: str = "source"
+
+    @property
+    def is_named(self) -> bool:
+        """Whether names alone find it, so that a file can hold them; else it is in memory."""
+        if isinstance(self.address, Mapping):
+            return all(isinstance(each, str) for each in self.address.values())
+        return isinstance(self.address, str)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from lifagu.basics.columns import Columns
-from lifagu.data.databases.addresses import Address, address_of
+from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.by_sqlalchemy import ServedDatabase
+from lifagu.data.databases.catalogue import PREFIX, Catalogue
 from lifagu.data.databases.cells import CellColumn
 from lifagu.data.databases.duckdb_files import (
     EmbeddedDatabase,
@@ -17,6 +18,7 @@ from lifagu.data.databases.duckdb_files import (
     is_parquet,
     replace_in_duckdb,
 )
+from lifagu.data.databases.handed_over import meant_by
 from lifagu.data.databases.queries import query_error
 from lifagu.data.databases.writing_by_sqlalchemy import check_served, replace_in_served
 from lifagu.data.snapshots import pin
@@ -24,7 +26,6 @@ from lifagu.errors import FormatError, Remedy
 from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 
-PREFIX = "lifagu_"
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
@@ -36,6 +37,9 @@ class Database(Protocol):
 
     def batches(self, query: Query) -> Iterator[list[CellColumn]]:
         """The rows of a query, some at a time, by column."""
+
+    def catalogue(self) -> Catalogue:
+        """Which tables there are, with their columns and keys, of the state that queries see."""
 
     def close(self) -> None:
         """Let go of the database."""
@@ -52,6 +56,10 @@ class NoDatabase:
         """Refuse."""
         raise query_error(query, 'there is no database to ask; name one as "source"')
 
+    def catalogue(self) -> Catalogue:
+        """Refuse."""
+        raise FormatError("there is no database to look into; name one")
+
     def close(self) -> None:
         """Nothing to let go of."""
 
@@ -62,7 +70,7 @@ def opened(source: Source | None) -> Iterator[Database]:
     if source is None:
         yield NoDatabase()
         return
-    address = address_of(source)
+    address = meant_by(source)
     served = address.kind in ("postgresql", "sqlite")
     # read when they are asked for
     parquet = [table for table, path in address.files.items() if is_parquet(path)]
@@ -92,11 +100,11 @@ def check_writable(source: Source) -> None:
 
 
 def _writable(source: Source) -> Address:
-    address = address_of(source)
-    if address.kind == "files":
+    address = meant_by(source)
+    if address.kind in ("files", "frames"):
+        what = "are data files" if address.kind == "files" else "is no database"
         raise FormatError(
-            f"{source.place}: '{address.shown}' are data files, "
-            "into which no results can be written",
+            f"{source.place}: '{address.shown}' {what}, into which no results can be written",
             remedy=Remedy.WRITE_ELSEWHERE,
         )
     return address

@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from lifagu.errors import FormatError
 from lifagu.relational.source import Source
 
-Kind = Literal["duckdb", "files", "sqlite", "postgresql"]
+Kind = Literal["duckdb", "files", "frames", "sqlite", "postgresql"]
 DUCKDB = (".duckdb", ".ddb")
 SQLITE = (".sqlite", ".sqlite3", ".db")
 FILES = (".csv", ".csv.gz", ".tsv", ".parquet")
@@ -30,7 +30,8 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 class Address:
     """What a source means: target is the path or the whole URL, never shown; shown is.
 
-    files: the path of each table, for the kind files; secrets: what must not appear in messages.
+    files: the path of each table, for the kind files; secrets: what must not appear in messages;
+    frames: tables that are in memory already; held: a connection that is open already.
     """
 
     kind: Kind
@@ -38,6 +39,8 @@ class Address:
     shown: str
     files: Mapping[str, Path] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
+    frames: Mapping[str, Any] = field(default_factory=dict)
+    held: Any = None
 
     def masked(self, text: str) -> str:
         """A driver's message on one line, without what is secret."""
@@ -51,14 +54,14 @@ class Address:
 
 def address_of(source: Source) -> Address:
     """What a source means: a URL by its scheme, a path by its ending, a folder as files."""
-    if not isinstance(source.address, str):
+    if isinstance(source.address, Mapping):
         files = {
             name: _existing(_path(path, source), source) for name, path in source.address.items()
         }
         for name, path in files.items():
             _check_table(name, path, source)
         return Address("files", "", f"{len(files)} files", files)
-    shown = source.address
+    shown = str(source.address)
     address, secrets = _expanded(shown, source.place)
     scheme, sign, _ = address.partition("://")
     if sign:
@@ -78,6 +81,17 @@ def address_of(source: Source) -> Address:
         f"name a file ({', '.join((*DUCKDB, *SQLITE))}), data files ({', '.join(FILES)}) "
         "or a URL postgresql://user@host/database"
     )
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be written into a file: PostgreSQL finds the password elsewhere.
+
+    >>> without_password("postgresql://eve:secret@host/wards?password=secret&sslmode=require")
+    'postgresql://eve@host/wards?sslmode=require'
+    """
+    bare = re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1@", url)
+    bare = re.sub(r"([?&])password=[^&]*&?", r"\1", bare)
+    return bare.rstrip("?&")
 
 
 def _expanded(address: str, place: str) -> tuple[str, tuple[str, ...]]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from lifagu.data.databases.addresses import Address
+from lifagu.data.databases.catalogue import Catalogue
+from lifagu.data.databases.catalogue.of_postgresql import catalogue_of_postgresql
+from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
 from lifagu.data.databases.cells import CellColumn, cells_of
+from lifagu.data.databases.lent_connections import driver_of, plain_cursor, read_without_trace
 from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
 from lifagu.errors import FormatError, MissingExtraError
 from lifagu.relational.template import Query
@@ -23,16 +28,19 @@ class ServedDatabase:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._connected = connection(address, read_only=True)
-        self._driver = self._connected.__enter__().connection
-        if address.kind == "sqlite":  # its driver would see a new state with each query
-            with said_plainly(address, f"{address.shown}: "):
-                self._driver.driver_connection.isolation_level = None
+        with ExitStack() as opened, said_plainly(address, f"{address.shown}: "):
+            self._driver = opened.enter_context(connection(address, read_only=True))
+            if address.held is not None:
+                opened.enter_context(read_without_trace(self._driver))
+            elif address.kind == "sqlite":  # its driver would see a new state with each query
+                self._driver.isolation_level = None
                 self._driver.cursor().execute("BEGIN")
+            self._opened = opened.pop_all()
 
     def close(self) -> None:
-        """Give the connection back."""
-        self._connected.__exit__(None, None, None)
+        """Give the connection back; one that was handed over is as it was."""
+        with said_plainly(self._address, f"{self._address.shown}: "):
+            self._opened.close()
 
     def columns(self, query: Query) -> list[str]:
         """The names of a query's columns."""
@@ -47,6 +55,21 @@ class ServedDatabase:
             while rows := cursor.fetchmany(BATCH):
                 yield [cells_of(column) for column in zip(*rows, strict=True)]
 
+    def catalogue(self) -> Catalogue:
+        """Which tables there are, with their columns and keys."""
+        if self._address.kind == "sqlite":
+            return catalogue_of_sqlite(self._rows)
+        return catalogue_of_postgresql(self._rows)
+
+    def _rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a small query of our own."""
+        with (
+            said_plainly(self._address, f"{self._address.shown}: "),
+            closing(plain_cursor(self._driver)) as cursor,
+        ):
+            cursor.execute(statement)
+            return list(cursor.fetchall())
+
     @contextmanager
     def _cursor(self, query: Query, statement: str) -> Iterator[Any]:
         """A cursor of the driver's own, with plain tuples as rows; PostgreSQL's stays there."""
@@ -56,7 +79,7 @@ class ServedDatabase:
         with (
             failed(query),
             said_plainly(self._address),
-            closing(self._driver.cursor(**on_server)) as cursor,
+            closing(plain_cursor(self._driver, **on_server)) as cursor,
         ):
             cursor.execute(statement)
             yield cursor
@@ -64,7 +87,11 @@ class ServedDatabase:
 
 @contextmanager
 def connection(address: Address, read_only: bool) -> Iterator[Any]:
-    """A connection in a transaction; whatever fails is said on one line, without what is secret."""
+    """The driver's connection; whatever fails is said on one line, without what is secret."""
+    if address.held is not None:
+        with driver_of(address.held) as driver:
+            yield driver
+        return
     sqlalchemy = _sqlalchemy(address)
     with said_plainly(address, f"{address.shown}: "):
         engine = sqlalchemy.create_engine(
@@ -77,7 +104,7 @@ def connection(address: Address, read_only: bool) -> Iterator[Any]:
     try:
         if read_only and address.kind == "postgresql":
             found = found.execution_options(**_READ_ONLY)
-        yield found
+        yield found.connection.driver_connection
     finally:
         found.close()
         engine.dispose()
@@ -95,7 +122,9 @@ def _sqlalchemy(address: Address) -> Any:
 
 
 def _driver_errors(address: Address) -> tuple[type[Exception], ...]:
-    known: list[type[Exception]] = [_sqlalchemy(address).exc.SQLAlchemyError, sqlite3.Error]
+    known: list[type[Exception]] = [sqlite3.Error]
+    if address.held is None or "sqlalchemy" in sys.modules:
+        known.append(_sqlalchemy(address).exc.SQLAlchemyError)
     if address.kind == "postgresql":
         import psycopg
 

@@ -15,6 +15,8 @@ from lifagu.basics.arrays import offsets_of
 from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.columns import Columns
 from lifagu.data.databases.addresses import Address
+from lifagu.data.databases.catalogue import Catalogue
+from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
 from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
 from lifagu.data.duck import Duck, literal, quoted
@@ -43,7 +45,13 @@ class EmbeddedDatabase:
             raise
 
     def _open(self, files: Pinned) -> None:
+        if self._address.held is not None:
+            self._refuse_transaction()
+            self._duck.run("BEGIN TRANSACTION", self._address.shown)
+            return
         allowed = []
+        for table, frame in self._address.frames.items():
+            self._duck.keep(table, frame, f"the table '{table}'")
         self._duck.show(files)
         for table, path in self._address.files.items():
             if table not in files.files:
@@ -63,8 +71,21 @@ class EmbeddedDatabase:
         self._duck.run("SET lock_configuration = true", self._address.shown)
         self._duck.run("BEGIN TRANSACTION", self._address.shown)  # all queries see one state
 
+    def _refuse_transaction(self) -> None:
+        """To begin within a transaction would break it; only in one do two queries share a number.
+
+        Nor is there a way to go on in one: the first query that fails would end it.
+        """
+        shown, number = self._address.shown, "SELECT txid_current()"
+        if self._duck.rows(number, shown) == self._duck.rows(number, shown):
+            raise FormatError(
+                f"{shown}: has a transaction open; commit it or roll it back before it is read"
+            )
+
     def close(self) -> None:
-        """Forget the connection."""
+        """Forget the connection; one that was handed over is as it was."""
+        if self._address.held is not None:
+            self._duck.run("ROLLBACK", self._address.shown)
         self._duck.close()
 
     def columns(self, query: Query) -> list[str]:
@@ -85,6 +106,15 @@ class EmbeddedDatabase:
             with failed(query):
                 yield [self._column(name, kind, page) for name, kind in types.items()]
         self._duck.run("DROP TABLE IF EXISTS lifagu_rows", self._address.shown)
+
+    def catalogue(self) -> Catalogue:
+        """Which tables there are; data files are tables without keys."""
+        place = self._address.shown
+        return catalogue_of_duckdb(
+            lambda sql: self._duck.rows(sql, place),
+            lambda sql: self._duck.rows_aside(sql, place),
+            self._address.files,
+        )
 
     def _types(self, query: Query) -> dict[str, str]:
         with failed(query):
@@ -139,6 +169,8 @@ def _csv(place: str, packed: bool) -> str:
 
 def _readable(address: Address) -> Duck:
     """The database, or one for files; one that is just being written is waited for, a moment."""
+    if address.held is not None:
+        return Duck.over(address.held)
     if address.kind != "duckdb":
         return Duck(purpose=PURPOSE)
     for wait in WAITS:
@@ -170,7 +202,10 @@ def check_duckdb(address: Address) -> None:
 
 
 def _writable(address: Address) -> Duck:
+    """The database to write into; a connection that was handed over is left alone for another."""
     try:
+        if address.held is not None:
+            return Duck.beside(address.held, address.shown)
         return Duck(threads=1, file=address.target, purpose="a database as a target")
     except FormatError as error:
         raise FormatError(

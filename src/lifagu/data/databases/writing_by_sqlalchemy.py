@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.basics.columns import Column, Columns, Lists, Nullable, NumberedTexts, row_count
 from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.by_sqlalchemy import connection, said_plainly
+from lifagu.data.databases.lent_connections import write_or_undo
 from lifagu.data.databases.queries import BATCH
 from lifagu.data.duck import quoted
 from lifagu.errors import FormatError
@@ -22,36 +24,29 @@ _TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE PRECISION", "b": "BOOLEAN",
 
 def replace_in_served(address: Address, tables: Mapping[str, Columns]) -> None:
     """Put tables into a database in one transaction, each in place of one of the same name."""
-    with (
-        connection(address, read_only=False) as found,
-        said_plainly(address, f"{address.shown}: cannot be written: "),
-    ):
-        _begin(address, found)
+    with _writing(address) as cursor:
         for name, columns in tables.items():
-            found.exec_driver_sql(f"DROP TABLE IF EXISTS {quoted(name)}")
+            cursor.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
             types = ", ".join(
                 f"{quoted(each)} {_type(address, column)}" for each, column in columns.items()
             )
-            found.exec_driver_sql(f"CREATE TABLE {quoted(name)} ({types})")
-            _fill(address, found, name, columns)
-        found.commit()
+            cursor.execute(f"CREATE TABLE {quoted(name)} ({types})")
+            _fill(address, cursor, name, columns)
+        cursor.execute("COMMIT")
 
 
 def check_served(address: Address) -> None:
     """Refuse a database in which no table can be made."""
-    with (
-        connection(address, read_only=False) as found,
-        said_plainly(address, f"{address.shown}: cannot be written: "),
-    ):
-        _begin(address, found)
+    with _writing(address) as cursor:
         if address.kind == "postgresql":
-            writable, allowed = found.exec_driver_sql(
+            cursor.execute(
                 """
                 SELECT
                     current_setting('transaction_read_only') = 'off',
                     has_schema_privilege(current_schema(), 'CREATE')
                 """
-            ).one()
+            )
+            ((writable, allowed),) = cursor.fetchall()
             if not (writable and allowed):
                 why = "no right to make tables in the current schema"
                 if not writable:
@@ -59,11 +54,15 @@ def check_served(address: Address) -> None:
                 raise FormatError(f"{address.shown}: cannot be written: {why}")
 
 
-def _begin(address: Address, found: Any) -> None:
-    """SQLite's driver would begin only at the first row, and end at each table; so it is told."""
-    if address.kind == "sqlite":
-        found.connection.driver_connection.isolation_level = None
-        found.exec_driver_sql("BEGIN IMMEDIATE")
+@contextmanager
+def _writing(address: Address) -> Iterator[Any]:
+    """A cursor in a transaction that is undone unless it is committed."""
+    with (
+        said_plainly(address, f"{address.shown}: cannot be written: "),
+        connection(address, read_only=False) as driver,
+        write_or_undo(address, driver) as cursor,
+    ):
+        yield cursor
 
 
 def _type(address: Address, column: Column) -> str:
@@ -74,9 +73,9 @@ def _type(address: Address, column: Column) -> str:
     return "TEXT" if isinstance(column, NumberedTexts) else _TYPES[column.dtype.kind]
 
 
-def _fill(address: Address, found: Any, name: str, columns: Columns) -> None:
+def _fill(address: Address, cursor: Any, name: str, columns: Columns) -> None:
     """The rows of one table, some at a time."""
-    names, cursor = ", ".join(map(quoted, columns)), found.connection.cursor()
+    names = ", ".join(map(quoted, columns))
     if address.kind == "postgresql":
         with cursor.copy(f"COPY {quoted(name)} ({names}) FROM STDIN") as copy:
             for row in _rows(columns, as_text=False):

@@ -10,7 +10,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, group_rows, members
 from lifagu.basics.choices import SEVERAL
-from lifagu.filling.cohorts.draft import Draft
+from lifagu.filling.cohorts.draft import GraphDraft
 from lifagu.filling.cohorts.joint_model import JointModel, joint_model
 from lifagu.filling.cohorts.offering import likeliest_behind, most_probable
 from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
@@ -55,9 +55,9 @@ class CohortTransfer(Transfer):
         """
         return self.way if unit == "cohort" else "one"
 
-    def draft(self) -> Draft:
+    def draft(self) -> GraphDraft:
         """A graph in the making, in which holes whose candidates all agree have their table."""
-        draft = Draft(self.original, self.posterior.places.keys)
+        draft = GraphDraft(self.original, self.posterior.places.keys)
         for offers in self.offers[:-1]:
             places, donors = self._loans(offers, best(offers))
             draft.numbers[offers.receivers[places]] = self.original.factor_table[donors]
@@ -140,7 +140,7 @@ class CohortTransfer(Transfer):
                 self._clean(draft, number)
         return draft.graph()
 
-    def _give_best(self, draft: Draft, number: int, filled: Ints) -> None:
+    def _give_best(self, draft: GraphDraft, number: int, filled: Ints) -> None:
         """Give holes of a place their most probable table, a donor's own where it is exact."""
         holes = self.posterior.holes[number]
         if not len(filled):
@@ -166,7 +166,7 @@ class CohortTransfer(Transfer):
             self._clean(draft, number)
         return draft.graph()
 
-    def _clean(self, draft: Draft, number: int) -> None:
+    def _clean(self, draft: GraphDraft, number: int) -> None:
         """Give the estimated factors of a place the tables to be expected behind them."""
         if len(known := self.cleaned[number]):
             place = self.posterior.places.places[number]

@@ -11,7 +11,7 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.tables import GivenTables
 
 
-class Draft:
+class GraphDraft:
     """Numbers of tables, the arguments, and tables to be added; keys: as in the places."""
 
     def __init__(self, graph: FactorGraph, keys: Ints) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, offsets_of
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.names import JoinedNames, Names, NumberedNames
-from lifagu.filling.cohorts.draft import Draft
+from lifagu.filling.cohorts.draft import GraphDraft
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices, hidden_cohorts
 from lifagu.filling.cohorts.hidden_names import with_hidden_names
 from lifagu.filling.cohorts.hidden_tables import HiddenTables
@@ -115,7 +115,7 @@ class JointModel(Frozen):
 
 
 def joint_model(
-    posterior: CohortPosterior, draft: Draft, filled: Sequence[Ints], cleaned: Sequence[Ints]
+    posterior: CohortPosterior, draft: GraphDraft, filled: Sequence[Ints], cleaned: Sequence[Ints]
 ) -> JointModel:
     """The joint model of what cohorts leave open in a graph.
 
@@ -135,7 +135,7 @@ class _Making:
     def __init__(
         self,
         posterior: CohortPosterior,
-        draft: Draft,
+        draft: GraphDraft,
         filled: Sequence[Ints],
         cleaned: Sequence[Ints],
     ) -> None:

@@ -50,7 +50,7 @@ def validate(
     untold = read.untold
     hidden, scored, notes = list[Ints](), np.zeros(0, dtype=np.bool_), list[str]()
     if len(cells):
-        hidden, scored, notes = folds_of(cells, hiding, untold)
+        hidden, scored, notes = folds_of(cells, _about_what_is_asked(hiding, read, cells), untold)
         notes = [*_untold_notes(cells, untold), *_learned_notes(read), *notes]
     cells, places, baseline, said, remarks = _predictions(
         case, cells, evidence, hidden, scored, fillings, engine
@@ -64,6 +64,17 @@ def validate(
     methods = {name: replace(each, tables=scores.get(name)) for name, each in said.items()}
     settings = {"seed": hiding.seed, "folds": hiding.folds}
     return Validation(cells, places, baseline, methods, tuple(notes), settings)
+
+
+def _about_what_is_asked(hiding: Hiding, read: Loaded, cells: ObservedCells) -> Hiding:
+    """What is hidden, where nobody says: what a template with tables to be learned asks about.
+
+    Its other relations only tell about these, and nothing is learned that would predict them.
+    """
+    if hiding.only or hiding.cells is not None or read.task is None or not read.asks:
+        return hiding
+    asked = {read.task.relations[number].relation for number in read.task.asked}
+    return replace(hiding, only=tuple(each for each in cells.relations if each in asked))
 
 
 def _here(case: Statement) -> Statement:

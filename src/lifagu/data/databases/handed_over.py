@@ -1,0 +1,160 @@
+"""Sources that are objects in memory: frames as tables, and open connections, told by what they do.
+
+No library is imported for that: whoever hands over one of its objects has imported it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.inputs import shown
+from lifagu.data.databases.addresses import Address, address_of
+from lifagu.errors import FormatError
+from lifagu.relational.source import Source
+
+ALONE = "data"  # the table that one frame is
+_DIALECTS = ("sqlite", "postgresql")
+_KNOWN = (
+    "name a path or URL, a frame such as a DataFrame, a mapping from tables to frames, or an open "
+    "connection (duckdb, sqlite3, psycopg, SQLAlchemy)"
+)
+
+
+def meant_by(source: Source) -> Address:
+    """What a source means: a path, a URL and files by their names, all else by what it is."""
+    given = source.address
+    if isinstance(given, str) or (
+        isinstance(given, Mapping)
+        and given
+        and all(isinstance(each, str | os.PathLike) for each in given.values())
+    ):
+        return address_of(source)
+    if isinstance(given, os.PathLike):
+        return address_of(Source(os.fspath(given), source.folder, source.place))
+    found = _connection(given, source)
+    if found is not None:
+        return found
+    frames = _frames(given, source)
+    what = f"{len(frames)} tables in memory" if len(frames) > 1 else "a table in memory"
+    return Address("frames", "", what, frames=frames)
+
+
+# ---- frames
+
+
+def _frames(given: Any, source: Source) -> dict[str, Any]:
+    """Frames by the name of the table that each is to be."""
+    if _is_frame(given):
+        return {ALONE: given}
+    if not isinstance(given, Mapping) or not given:
+        raise FormatError(
+            f"{source.place}: {shown(given)} is no database that can be read; {_KNOWN}"
+        )
+    if all(_is_column(each) for each in given.values()):
+        return {ALONE: _columns(ALONE, given, source)}
+    found = {}
+    for name, frame in given.items():
+        if not isinstance(name, str) or not name:
+            raise FormatError(f"{source.place}: {shown(name)} is no name of a table; write a text")
+        found[name] = _columns(name, frame, source) if isinstance(frame, Mapping) else frame
+        if not isinstance(frame, Mapping) and not _is_frame(frame):
+            raise FormatError(
+                f"{source.place}: the table '{name}' is {shown(frame)}, which is no frame; "
+                "hand over a DataFrame, an Arrow table, or a mapping from columns to arrays"
+            )
+    if len({name.lower() for name in found}) < len(found):
+        raise FormatError(f"{source.place}: two tables differ by upper case alone; rename one")
+    return found
+
+
+def _is_frame(given: Any) -> bool:
+    """Whether DuckDB can read it, any number of times; readers of streams end, once read."""
+    if isinstance(given, type) or hasattr(given, "read_next_batch"):
+        return False
+    of = type(given)
+    is_pandas = of.__name__ == "DataFrame" and hasattr(given, "dtypes") and hasattr(given, "iloc")
+    return is_pandas or (hasattr(given, "__arrow_c_stream__") and of.__name__ != "Series")
+
+
+def _is_column(given: Any) -> bool:
+    return isinstance(given, np.ndarray | list | tuple)
+
+
+def _columns(name: str, given: Mapping[Any, Any], source: Source) -> dict[str, NDArray[Any]]:
+    """A table of arrays, as DuckDB takes them; None and what is masked is NULL."""
+    if not given:
+        raise FormatError(f"{source.place}: the table '{name}' has no columns")
+    found = {}
+    for column, values in given.items():
+        array = _array(values) if _is_column(values) else None
+        if not isinstance(column, str) or not column or array is None or array.ndim != 1:
+            raise FormatError(
+                f"{source.place}: the column {shown(column)} of the table '{name}' is no "
+                "one-dimensional array with a name"
+            )
+        found[column] = array
+    lengths = {len(each) for each in found.values()}
+    if len(lengths) > 1:
+        told = " and ".join(map(str, sorted(lengths)))
+        raise FormatError(
+            f"{source.place}: columns of the table '{name}' have {told} rows; give all as many"
+        )
+    return found
+
+
+def _array(values: Any) -> NDArray[Any]:
+    if not isinstance(values, np.ndarray):
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+    if isinstance(values, np.ma.MaskedArray):
+        objects: NDArray[Any] = np.ma.getdata(values).astype(object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
+    if values.dtype.kind == "M":  # DuckDB takes no days
+        return values.astype("datetime64[us]")
+    return values.astype(object) if values.dtype.kind == "U" else np.ascontiguousarray(values)
+
+
+# ---- connections
+
+
+def _connection(given: Any, source: Source) -> Address | None:
+    """What a connection leads to; None if it is none."""
+    if isinstance(given, sqlite3.Connection):
+        return Address("sqlite", "", "the connection to SQLite", held=given)
+    if _is_of(given, "duckdb", "DuckDBPyConnection"):
+        return Address("duckdb", "", "the connection to DuckDB", held=given)
+    if _is_of(given, "psycopg", "Connection"):
+        return Address("postgresql", "", "the connection to PostgreSQL", held=given)
+    if not _is_of(given, "sqlalchemy", "Engine", "Connection"):
+        return None
+    dialect, driver = given.dialect.name, given.dialect.driver
+    if dialect not in _DIALECTS:
+        raise FormatError(
+            f"{source.place}: connections to {dialect} cannot be read; "
+            f"those to {' and '.join(_DIALECTS)} can"
+        )
+    needed = {"sqlite": "pysqlite", "postgresql": "psycopg"}[dialect]
+    if driver != needed or getattr(given.dialect, "is_async", False):
+        raise FormatError(
+            f"{source.place}: the driver {driver} cannot be used here; make the engine with "
+            f"{dialect}+{needed}://"
+        )
+    what = "engine of" if type(given).__name__ == "Engine" else "connection to"
+    name = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[dialect]
+    return Address(dialect, "", f"the {what} {name}", held=given)
+
+
+def _is_of(given: Any, module: str, *names: str) -> bool:
+    """Whether something is an instance of a class of a library, if that is loaded at all."""
+    library = sys.modules.get(module)
+    classes = (getattr(library, name, None) for name in names)
+    return any(isinstance(each, type) and isinstance(given, each) for each in classes)

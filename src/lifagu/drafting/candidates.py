@@ -1,0 +1,175 @@
+"""Candidates: which tables could tell about an attribute, with the rows they would speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints, dense, group_rows
+from lifagu.drafting.asking import aliased, quoted
+from lifagu.drafting.attributes import Attribute
+from lifagu.drafting.columns import ColumnSort
+from lifagu.drafting.keys import Link, Sorts
+from lifagu.drafting.paths import LinkPath
+from lifagu.drafting.seen import SeenTable
+from lifagu.drafting.subjects import DraftSubject
+
+LEAST_PER_GROUP = 1.1  # rows on average, so that groups can tell something
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A table that could tell about attributes of a subject.
+
+    other: the attribute that it looks at, along path where that is another individual's, backwards
+    where the path leads from there to here; by: the columns that tell groups apart instead, or in
+    addition. Row rows[m] of the subject has the label codes[m], of size; sql: rows of groups.
+    """
+
+    subject: DraftSubject
+    other: Attribute | None
+    path: LinkPath | None
+    backwards: bool
+    by: tuple[str, ...]
+    rows: Ints
+    codes: Ints
+    size: int
+    sql: str = ""
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it lets groups differ."""
+        return bool(self.by)
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        if self.other is None:
+            return f"by {', '.join(self.by)}"
+        if self.by:
+            return f"{self.other.name}, otherwise by {', '.join(self.by)}"
+        if self.path is None:
+            return self.other.name
+        return f"{self.other.name} of {self.told_path}"
+
+    @property
+    def told_path(self) -> str:
+        """The path in words, seen from the subject."""
+        if self.path is None:
+            return ""
+        return f"{self.path.subject.name} that belong to it" if self.backwards else self.path.told
+
+
+def beside(subject: DraftSubject, attributes: Sequence[Attribute]) -> Iterator[Candidate]:
+    """Other attributes of the same individuals."""
+    for each in attributes:
+        rows = np.flatnonzero(each.codes >= 0)
+        yield Candidate(subject, each, None, False, (), rows, each.codes[rows], each.size)
+
+
+def along(path: LinkPath, attributes: Sequence[Attribute], backwards: bool) -> Iterator[Candidate]:
+    """Attributes of those at the other end of a path, or at its beginning."""
+    here, there = (path.others, path.rows) if backwards else (path.rows, path.others)
+    subject = path.other if backwards else path.subject
+    for each in attributes:
+        codes = each.codes[there]
+        known = codes >= 0
+        yield Candidate(subject, each, path, backwards, (), here[known], codes[known], each.size)
+
+
+def codes_of_groups(
+    table: SeenTable, sorts: Mapping[str, ColumnSort], links: Sequence[Link]
+) -> dict[str, ColumnSort]:
+    """Columns that look like numbers but name groups: each value lies within one row's owner.
+
+    So a ward's number is no quantity if all rows of a ward belong to one hospital.
+    """
+    found = {}
+    owners = [
+        table.columns[name].codes
+        for link in links
+        if link.table == table.name
+        for name in link.columns
+    ]
+    for name, sort in sorts.items():
+        if sort.kind == "number" and sort.is_code:
+            codes = table.columns[name].codes
+            if any(_lies_within(codes, above) for above in owners if above is not codes):
+                why = "its values are names of groups, as each belongs to one owner"
+                found[name] = ColumnSort("group", why, is_group=True)
+    return found
+
+
+def _lies_within(codes: Ints, above: Ints) -> int:
+    """Into how many groups others fall, each as a whole; 0 if they do not, or into one."""
+    known = (codes >= 0) & (above >= 0)
+    if not known.any():
+        return 0
+    mine, theirs = len(np.unique(codes[known])), len(np.unique(above[known]))
+    pairs = int(group_rows(np.column_stack([codes[known], above[known]])).max()) + 1
+    return theirs if pairs == mine and 1 < theirs < mine else 0
+
+
+def groups(
+    subject: DraftSubject,
+    links: Sequence[Link],
+    sorts: Sorts,
+    asked: Collection[tuple[str, str] | None],
+) -> Iterator[Candidate]:
+    """Columns whose values are shared by several rows: links, parts of keys, and names of groups.
+
+    Where a group lies within another, such as wards in hospitals, both are levels of one table.
+    What is to be predicted itself is no group, as groups are read whether cells are hidden or not.
+    """
+    found: dict[tuple[str, ...], Ints] = {}
+    table = subject.table
+    who = [link.columns for link in links if link.table == table.name]
+    who += [(name,) for name in subject.key if len(subject.key) > 1]
+    who += [
+        (name,)
+        for name, sort in sorts[table.name].items()
+        if sort.is_group and (table.name, name) not in asked
+    ]
+    for columns in dict.fromkeys(who):
+        if columns == subject.key:
+            continue
+        codes = np.column_stack([table.columns[name].codes for name in columns])
+        known = (codes >= 0).all(axis=1)
+        single = np.full(table.size, -1, dtype=np.int64)
+        single[known] = dense(group_rows(codes[known])) if known.any() else 0
+        if known.sum() >= LEAST_PER_GROUP * (int(single.max(initial=-1)) + 1):
+            found[columns] = single
+    labels: dict[tuple[str, ...], Ints] = {
+        (name,): table.columns[name].codes
+        for name, sort in sorts[table.name].items()
+        if sort.kind == "label" and not table.columns[name].gaps and (name,) not in found
+    }
+    for columns, codes in found.items():
+        above = _level_above(columns, codes, {**found, **labels})
+        rows = np.flatnonzero(codes >= 0)
+        by = (*above, *columns)
+        chosen = [
+            f"{quoted(column)} AS {quoted(variable.lower())}"
+            for column, variable in zip(subject.key, subject.variables, strict=True)
+        ]
+        named = {variable.lower() for variable in subject.variables}
+        chosen += [quoted(each) for each in by if each.lower() not in named]
+        sql = f"SELECT {', '.join(chosen)} FROM {aliased(subject.base)}"
+        yield Candidate(
+            subject, None, None, False, by, rows, codes[rows], int(codes.max(initial=0)) + 1, sql
+        )
+
+
+def _level_above(
+    columns: tuple[str, ...], codes: Ints, found: Mapping[tuple[str, ...], Ints]
+) -> tuple[str, ...]:
+    """The finest of other groups within which each of these groups lies."""
+    best: tuple[int, tuple[str, ...]] = (0, ())
+    for other, above in found.items():
+        if other == columns or set(other) & set(columns):
+            continue
+        if theirs := _lies_within(codes, above):
+            best = max(best, (theirs, other))
+    return best[1]

@@ -1,0 +1,81 @@
+"""Values of columns: how a query selects them, and which label each sampled row has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.drafting.asking import Asker, listed, literal, quoted
+from lifagu.drafting.columns import ColumnSort, moment_of
+from lifagu.drafting.seen import SeenColumn
+from lifagu.graph.bins import number_of, quantile_edges
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def binned(numbers: Floats, bins: int) -> tuple[Ints, int]:
+    """Numbers in bins of about equally many, -1 for nan, and how many bins there are."""
+    edges = quantile_edges(numbers[~np.isnan(numbers)], bins)
+    codes = np.searchsorted(np.array(edges), numbers, side="left").astype(np.int64)
+    codes[np.isnan(numbers)] = -1
+    return codes, len(edges) + 1
+
+
+def value_sql(column: SeenColumn, sort: ColumnSort, part: str, asker: Asker) -> str:
+    """A column in a query, as the value of a relation."""
+    value = quoted(column.name)
+    if sort.blanks:
+        value = f"CASE WHEN {value} IN ({listed(sort.blanks)}) THEN NULL ELSE {value} END"
+    if part:
+        return asker.part_of_moment(value, part, sort.is_zoned)
+    if column.has_nan:
+        value = asker.without_nan(value)
+    if sort.other is not None:
+        common = listed([each for each in sort.labels if each != sort.other])
+        return (
+            f"CASE WHEN {value} IN ({common}) THEN {value} "
+            f"WHEN {value} IS NOT NULL THEN {literal(sort.other)} END"
+        )
+    if sort.odd:
+        cases = " ".join(
+            f"WHEN {literal(text)} THEN {'NULL' if number is None else literal(number)}"
+            for text, number in sorted(sort.odd.items())
+        )
+        return f"CASE {value} {cases} ELSE {value} END"
+    return value
+
+
+def coded(
+    column: SeenColumn, sort: ColumnSort, part: str, bins: int
+) -> tuple[tuple[str, ...], int, Ints]:
+    """Labels, their number, and which of them each sampled row has."""
+    if part:
+        return _coded_part(column, part, bins)
+    if sort.kind == "number":
+        odd = sort.odd
+        texts = [odd.get(each, each) for each in column.texts]
+        numbers = [None if each is None else number_of(each) for each in texts]
+        values = np.array([np.nan if each is None else each for each in [*numbers, None]])
+        codes, size = binned(values[column.codes], bins)
+        return (), size, codes
+    place = {text: number for number, text in enumerate(sort.labels)}
+    rest = place[sort.other] if sort.other is not None else -1
+    found = [place.get(each, rest if each.strip() else -1) for each in column.texts]
+    codes = np.array([*found, -1], dtype=np.int64)[column.codes]
+    return sort.labels, len(sort.labels), codes
+
+
+def _coded_part(column: SeenColumn, part: str, bins: int) -> tuple[tuple[str, ...], int, Ints]:
+    moments = [moment_of(each) if each.strip() else None for each in column.texts]
+    if part == "weekday":
+        days = [-1 if each is None else each.weekday() for each in moments]
+        found = np.array([*days, -1], dtype=np.int64)
+        return _DAYS, 7, found[column.codes]
+    known = [np.nan if each is None else float(getattr(each, part)) for each in moments]
+    values = np.array([*known, np.nan])[column.codes]
+    if part == "year":
+        codes, size = binned(values, bins)
+        return (), size, codes
+    first, many = (1, 12) if part == "month" else (0, 24)
+    codes = np.where(np.isnan(values), -1, values - first).astype(np.int64)
+    return tuple(str(first + each) for each in range(many)), many, codes

@@ -1,0 +1,195 @@
+"""Subjects: what a model speaks about. Tables with the same individuals are one, lists are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints
+from lifagu.drafting.asking import aliased, quoted
+from lifagu.drafting.keys import Key, Link
+from lifagu.drafting.naming import GivenNames, row_name
+from lifagu.drafting.seen import SeenTable
+
+
+@dataclass(frozen=True)
+class DraftedDomain:
+    """A domain, and the query for its constants."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """A further table about the same individuals: its key column, and what stands after FROM."""
+
+    key: str
+    base: str
+
+
+@dataclass(frozen=True, eq=False)
+class DraftSubject:
+    """Individuals, or combinations of them, that the rows of a table are about.
+
+    base: what stands after FROM; domains: of each column of the key, by name; variables: what
+    logical variables over them are called; sides: further tables about the same individuals;
+    is_numbered: whether only its number tells a row.
+    """
+
+    table: SeenTable
+    key: tuple[str, ...]
+    base: str
+    domains: tuple[str, ...]
+    variables: tuple[str, ...]
+    sides: Mapping[str, Side] = field(default_factory=dict)
+    is_numbered: bool = False
+
+    @property
+    def name(self) -> str:
+        """How people speak of it: by its table."""
+        return self.table.name
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all rows of its table, as they are."""
+        return self.base == self.table.base
+
+    @property
+    def is_single(self) -> bool:
+        """Whether its individuals are constants of one domain."""
+        return len(self.domains) == 1
+
+    @property
+    def atom_terms(self) -> str:
+        """Its logical variables as they stand between parentheses."""
+        return ", ".join(self.variables)
+
+    @cached_property
+    def places(self) -> Mapping[tuple[str, ...], int]:
+        """For each key that was sampled its row."""
+        if self.is_numbered:
+            return {}
+        columns = [self.table.columns[name] for name in self.key]
+        texts = [np.array([*each.texts, ""], dtype=object)[each.codes] for each in columns]
+        return {key: row for row, key in enumerate(zip(*texts, strict=True))}
+
+    def rows_of(self, table: SeenTable, columns: Iterable[str]) -> Ints:
+        """For each sampled row of a table the sampled row that its columns name, -1 for none."""
+        seen = [table.columns[name] for name in columns]
+        if len(seen) == 1:
+            (one,) = seen
+            found = [self.places.get((text,), -1) for text in one.texts]
+            return np.array([*found, -1], dtype=np.int64)[one.codes]
+        texts = [np.array([*each.texts, ""], dtype=object)[each.codes] for each in seen]
+        keys = zip(*texts, strict=True)
+        return np.fromiter(
+            (self.places.get(key, -1) for key in keys), dtype=np.int64, count=table.size
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Understanding:
+    """All subjects by their main table, the domains that they speak of, and lists: other tables."""
+
+    subjects: Mapping[str, DraftSubject]
+    domains: tuple[DraftedDomain, ...]
+    lists: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class _Finder:
+    """Finds subjects one by one, those that others depend on first."""
+
+    tables: Mapping[str, SeenTable]
+    bases: Mapping[str, str]
+    keys: Mapping[str, Key]
+    links: Sequence[Link]
+    names: GivenNames
+    subjects: dict[str, DraftSubject] = field(default_factory=dict)
+    domains: dict[str, DraftedDomain] = field(default_factory=dict)
+    side_of: dict[str, str] = field(default_factory=dict)
+    begun: set[str] = field(default_factory=set)
+
+    def main_of(self, name: str) -> str:
+        """The table that says who there is among those a table is about."""
+        while name in self.side_of:
+            name = self.side_of[name]
+        return name
+
+    def add(self, name: str) -> None:
+        """A table becomes a subject, or a side of one."""
+        if name in self.begun:
+            return
+        self.begun.add(name)
+        table, key = self.tables[name], self.keys[name].columns
+        owner = self._owner(name, key) if len(key) == 1 else None
+        if owner is not None:
+            self.side_of[name] = owner
+            return
+        base = self.bases[name]
+        parts = key or (row_name(table.columns),)
+        domains = tuple(self._domain(table, base, part, len(parts)) for part in parts)
+        variables = self.names.variables(domains, parts)
+        self.subjects[name] = DraftSubject(
+            table, parts, base, domains, variables, is_numbered=not key
+        )
+
+    def _owner(self, name: str, key: tuple[str, ...]) -> str | None:
+        """The table whose individuals a table's key names, each at most once."""
+        for link in self.links:
+            mine = link.table == name and link.columns == key and not link.dangling
+            if mine and len(link.target_columns) == 1 and link.target != name:
+                self.add(link.target)
+                if self.main_of(link.target) in self.subjects:
+                    return link.target
+        return None
+
+    def _domain(self, table: SeenTable, base: str, part: str, parts: int) -> str:
+        """The domain of one column of a key: another subject's, or its own."""
+        if parts > 1:
+            for link in self.links:
+                if link.table == table.name and link.columns == (part,) and not link.dangling:
+                    self.add(link.target)
+                    main = self.subjects.get(self.main_of(link.target))
+                    if main is not None and main.is_single and main.is_whole:
+                        return main.domains[0]
+        name = self.names.domain(table.name if parts == 1 else part)
+        distinct = "DISTINCT " if parts > 1 else ""
+        sql = f"SELECT {distinct}{quoted(part)} FROM {aliased(base)}"
+        self.domains[name] = DraftedDomain(name, sql)
+        return name
+
+
+def understand(
+    tables: Mapping[str, SeenTable],
+    bases: Mapping[str, str],
+    keys: Mapping[str, Key],
+    links: Sequence[Link],
+    is_list: Mapping[str, bool],
+    names: GivenNames,
+) -> Understanding:
+    """Which tables are about the same individuals, and what logical variables stand for them.
+
+    bases: what stands after FROM for each table, where not all of its rows are taken.
+    """
+    finder = _Finder(tables, bases, keys, links, names)
+    for name in tables:
+        if not is_list[name]:
+            finder.add(name)
+    sides: dict[str, dict[str, Side]] = {}
+    for name in finder.side_of:
+        main, key = finder.subjects[finder.main_of(name)], keys[name].columns[0]
+        base = tables[name].base
+        if not main.is_whole:
+            mine = f"SELECT {quoted(main.key[0])} FROM {aliased(main.base)}"
+            base = f"(SELECT * FROM {base} WHERE {quoted(key)} IN ({mine}))"
+        sides.setdefault(main.name, {})[name] = Side(key, base)
+    subjects = {
+        name: replace(each, sides=sides.get(name, {})) for name, each in finder.subjects.items()
+    }
+    lists = tuple(name for name in tables if is_list[name])
+    return Understanding(subjects, tuple(finder.domains.values()), lists)

@@ -1,0 +1,131 @@
+"""What tells about each attribute: candidates of every subject put together, weighed and chosen.
+
+An attribute with many gaps may be missing because of what it is. Its gaps must not tell about
+others then, as they would if they were summed over in a table with main effects of both; so nobody
+is told by it but along a table that is given the others, and such tables have an order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lifagu.basics.progress import Progress
+from lifagu.drafting.attributes import Attribute
+from lifagu.drafting.candidates import Candidate, along, beside, groups
+from lifagu.drafting.choosing import ChosenTables, Weighing, choose, picked_rows
+from lifagu.drafting.keys import Link, Sorts
+from lifagu.drafting.paths import LinkPath, PathFinder
+from lifagu.drafting.seen import SeenTable
+from lifagu.drafting.subjects import DraftSubject, Understanding
+
+SPARSE = 0.4  # share of gaps from which on an attribute is told, and tells only along that
+
+
+@dataclass(frozen=True, eq=False)
+class Teller:
+    """Weighs candidates; most: tables that are chosen for each attribute."""
+
+    tables: Mapping[str, SeenTable]
+    links: tuple[Link, ...]
+    sorts: Sorts
+    most: int
+    seed: int
+    progress: Progress
+
+    def chosen(
+        self, understood: Understanding, attributes: Sequence[Attribute], asked: Sequence[Attribute]
+    ) -> list[ChosenTables]:
+        """For each attribute that is to be predicted what tells about it."""
+        by_subject: dict[str, list[Attribute]] = {name: [] for name in understood.subjects}
+        for each in attributes:
+            by_subject[each.subject.name].append(each)
+        paths = self._paths(understood)
+        wanted = {id(each) for each in asked}
+        columns = {each.column for each in asked}
+        found: list[ChosenTables] = []
+        for name, subject in understood.subjects.items():
+            targets = [each for each in by_subject[name] if id(each) in wanted]
+            if not targets:
+                continue
+            candidates = [
+                *_candidates(subject, by_subject, paths, wanted),
+                *groups(subject, self.links, self.sorts, columns),
+            ]
+            width = sum(each.size for each in candidates if not each.is_group)
+            picked = picked_rows(subject.table.size, width, self.seed)
+            share = len(picked) / max(1, subject.table.rows)
+            weighing = Weighing(list(candidates), picked, subject.table.size, share)
+            places = _places(asked)
+            for target in targets:
+                self.progress.stage(f"choosing what tells about {target.name}")
+                self.progress(len(found), len(asked))
+                allowed = _allowed(candidates, target, places)
+                best = choose(target, weighing, self.most, allowed)
+                found.append(replace(best, is_sparse=places[id(target)] > 0))
+        return found
+
+    def _paths(self, understood: Understanding) -> list[LinkPath]:
+        subject_of = dict(understood.subjects)
+        for subject in understood.subjects.values():
+            subject_of |= dict.fromkeys(subject.sides, subject)
+        finder = PathFinder(self.tables, self.links, subject_of)
+        found: list[LinkPath] = []
+        for subject in understood.subjects.values():
+            found += finder.up(subject)
+            found += finder.across(subject, understood.lists)
+        return found
+
+
+def _candidates(
+    subject: DraftSubject,
+    by_subject: Mapping[str, Sequence[Attribute]],
+    paths: Sequence[LinkPath],
+    wanted: Collection[int],
+) -> Iterator[Candidate]:
+    yield from beside(subject, by_subject[subject.name])
+    for path in paths:
+        if path.subject is subject:
+            # what its own rows say of their owner, it has as a group already
+            told = [each for each in by_subject[path.other.name] if each.listed != subject.name]
+            if path.is_crowded:
+                told = [each for each in told if id(each) not in wanted]
+            yield from along(path, told, False)
+        if path.other is subject and not path.is_crowded:
+            told = [each for each in by_subject[path.subject.name] if id(each) in wanted]
+            yield from along(path, told, True)
+
+
+def _places(asked: Sequence[Attribute]) -> dict[int, int]:
+    """The place of each attribute among those with many gaps, fewest gaps first; 0 for others."""
+    shares = {
+        id(each): 1 - float((each.codes >= 0).sum()) / max(1, int(each.there.sum()))
+        for each in asked
+    }
+    sparse = sorted(
+        (each for each in asked if shares[id(each)] > SPARSE), key=lambda each: shares[id(each)]
+    )
+    return {**dict.fromkeys(shares, 0), **{id(each): n for n, each in enumerate(sparse, 1)}}
+
+
+def _allowed(
+    candidates: Sequence[Candidate], target: Attribute, places: Mapping[int, int]
+) -> list[int]:
+    """Candidates that may tell about an attribute: not itself, nor whether it is known itself.
+
+    One with many gaps is told by those before it alone, and tells nobody else.
+    """
+    mine = places[id(target)]
+    found = []
+    for number, each in enumerate(candidates):
+        other = each.other
+        if other is None:
+            found.append(number)
+            continue
+        place = places.get(id(other), 0)
+        own = each.path is None and (other is target or other.known_of is target)
+        late = place > 0 and (place >= mine or each.path is not None)
+        sideways = mine > 0 and each.path is not None
+        if not own and not late and not sideways:
+            found.append(number)
+    return found

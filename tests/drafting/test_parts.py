@@ -1,0 +1,233 @@
+"""Parts of drafting on their own: columns, names, widths, cohorts, gaps, lists, large tables."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import lifagu
+from lifagu.data.databases.cells import cells_of
+from lifagu.drafting.columns import sort_of
+from lifagu.drafting.seen import SeenColumn
+from support.helpers import run_cli
+
+
+def column(values, name="c", kind="text"):
+    known = sum(value is not None for value in values)
+    return SeenColumn(name, kind, cells_of(values), len(values), known)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a", "b"] * 20, "label"),
+        (["a"] * 40, "left out"),
+        (["a", None] * 30, "left out"),
+        ([None] * 40, "left out"),
+        ([True, False] * 20, "label"),
+        (list(range(100)), "left out"),
+        ([n % 7 for n in range(100)], "label"),
+        ([n * 0.37 for n in range(100)], "number"),
+        ([str(n * 0.5) for n in range(100)] + ["> 89"] * 5, "number"),
+        ([f"2024-0{1 + n % 9}-1{n % 8}" for n in range(60)], "moment"),
+        ([f"text number {n}" for n in range(100)], "left out"),
+        ([f"ward {n // 3}" for n in range(300)], "group"),
+        (["a"] * 60 + ["b"] * 50 + [f"rare {n}" for n in range(40)], "label"),
+        (["a", "b", "", " ", "\t"] * 20, "label"),
+        (["a"] * 5 + ["b"] * 5 + [None] * 50, "left out"),
+    ],
+)
+def test_what_a_column_is(values, kind):
+    found = sort_of(column(values), False)
+    assert found.kind == kind, found
+    assert found.why
+
+
+def test_labels_are_in_the_order_that_people_expect():
+    years = [f"year_{n}" for n in (10, 2, 1, 12)] * 10
+    assert sort_of(column(years), False).labels == ("year_1", "year_2", "year_10", "year_12")
+    assert sort_of(column([10, 9, 8] * 10), False).labels == ("8", "9", "10")
+    assert (
+        sort_of(column(["other", "a"] * 99 + [f"r{n}" for n in range(30)]), False).other
+        == "(other)"
+    )
+
+
+def test_odd_texts_among_numbers_are_read_as_what_they_say():
+    values = [str(n) for n in range(200)] + ["> 89", "<5", "90+", "unknown", "~7"] * 2
+    odd = sort_of(column(values), False).odd
+    assert odd == {"> 89": "inf", "<5": "-inf", "90+": "inf", "unknown": None, "~7": None}
+
+
+def write(path, head, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    return path
+
+
+def test_hidden_sorts_are_taken_where_they_tell_more(tmp_path):
+    rng = np.random.default_rng(3)
+    tables, sorts = rng.dirichlet([0.35] * 3, (10, 4)), rng.integers(0, 4, 900)
+    rows = [
+        [n, *("" if rng.random() < 0.15 else "abc"[rng.choice(3, p=each[sort])] for each in tables)]
+        for n, sort in enumerate(sorts.tolist())
+    ]
+    path = write(tmp_path / "people.csv", ["id", *(f"q{n}" for n in range(10))], rows)
+    draft = lifagu.draft(path)
+    (trial,) = draft.found.trials
+    assert trial.is_taken
+    assert trial.sorts == 4
+    assert '"range": {"cohorts": 4}' in draft.text()
+    found = draft.validate()
+    assert found.log_loss < found.baseline.log_loss.value - 0.15
+
+
+def test_noise_has_no_sorts_and_no_tables(tmp_path):
+    rng = np.random.default_rng(7)
+    rows = [
+        [n, *("" if rng.random() < 0.2 else str(rng.integers(3)) for _ in range(8))]
+        for n in range(500)
+    ]
+    draft = lifagu.draft(write(tmp_path / "noise.csv", ["id", *"abcdefgh"], rows))
+    assert not any(trial.is_taken for trial in draft.found.trials)
+    assert sum(len(each.choices) for each in draft.found.chosen) <= 1
+
+
+def test_gaps_that_tell_do_so_and_do_not_tell_by_themselves(tmp_path):
+    """Gusts are only recorded in strong wind: to sum over them as if by chance would mislead."""
+    rng = np.random.default_rng(2)
+    wind = rng.gamma(2.0, 5.0, 2000)
+    gust = np.where(
+        rng.random(2000) < 1 / (1 + np.exp(-(wind - 12) / 3)),
+        wind * 1.4 + rng.normal(0, 2, 2000),
+        np.nan,
+    )
+    rows = [
+        [n, "" if rng.random() < 0.1 else round(w, 2), "" if np.isnan(g) else round(g, 2)]
+        for n, (w, g) in enumerate(zip(wind.tolist(), gust.tolist(), strict=True))
+    ]
+    draft = lifagu.draft(write(tmp_path / "weather.csv", ["id", "wind", "gust"], rows))
+    names = {each.name for each in draft.found.drafted}
+    assert "Wind and Gust is known" in names
+    (given,) = [each for each in draft.found.drafted if each.is_given]
+    assert given.one.name == "Gust"
+    found = draft.validate(only=["Wind"])
+    assert found.log_loss < found.baseline.log_loss.value - 0.1
+
+
+def test_long_tables_become_a_relation_for_each_attribute(tmp_path):
+    rng = np.random.default_rng(1)
+    ill = rng.random(300) < 0.5
+    write(
+        tmp_path / "patient.csv",
+        ["id", "ill"],
+        [[n, "" if rng.random() < 0.2 else "ny"[int(i)]] for n, i in enumerate(ill)],
+    )
+    values = [
+        [n, what, round(float(rng.normal(level + 3 * i * telling, 1)), 2)]
+        for n, i in enumerate(ill.tolist())
+        for what, level, telling in (("pulse", 70, 1), ("height", 170, 0))
+        if rng.random() < 0.9
+    ]
+    write(tmp_path / "measured.csv", ["patient", "what", "value"], values)
+    draft = lifagu.draft(tmp_path)
+    assert {"pulse", "height"} <= {each.name for each in draft.found.attributes}
+    (ill_told,) = draft.found.chosen
+    assert ill_told.choices[0].candidate.told == "pulse"
+
+
+def test_wide_gaps_are_narrowed_until_answers_are_exact(tmp_path):
+    rng = np.random.default_rng(4)
+    base = rng.normal(size=700)
+    rows = [
+        [
+            n,
+            *(
+                "" if rng.random() < 0.35 else round(float(b + rng.normal(0, 0.7)), 3)
+                for _ in range(24)
+            ),
+        ]
+        for n, b in enumerate(base.tolist())
+    ]
+    path = write(tmp_path / "wide.csv", ["id", *(f"c{n}" for n in range(24))], rows)
+    draft = lifagu.draft(path)
+    assert draft.found.width.entries <= 2**24
+    told = draft.validate()
+    assert told.first.answered.all()
+
+
+def test_of_large_tables_the_gaps_are_taken_and_some_more(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        [n, "ab"[n % 2], "" if rng.random() < 0.02 else "uv"[(n % 2) ^ (rng.random() < 0.1)]]
+        for n in range(6000)
+    ]
+    path = write(tmp_path / "big.csv", ["id", "a", "b"], rows)
+    draft = lifagu.draft(path, individuals=1000, sample=500)
+    (part,) = draft.found.parts
+    gaps = sum(row[2] == "" for row in rows)
+    assert (part.rows, part.with_gaps, part.asked) == (6000, gaps, gaps)
+    case = draft.open()
+    assert len(case.impute().marginals) == gaps
+    assert 700 <= len(case.graph.variable_names) / 2 <= 1300
+    few = lifagu.draft(path, individuals=100)
+    assert few.found.parts[0].asked < gaps
+    assert "a larger number of individuals" in few.report()
+
+
+def test_all_of_it_is_told_to_scripts(tmp_path, capsys):
+    path = write(
+        tmp_path / "t.csv", ["id", "a"], [[n, "" if n % 5 == 0 else "uv"[n % 2]] for n in range(99)]
+    )
+    status, out, _ = run_cli(capsys, "init", path, "--json", "--validate")
+    facts = json.loads(out)
+    assert status == 0
+    assert facts["tables"] == {"t": {"rows": 99, "sampled": 99, "key": ["id"]}}
+    assert [each["name"] for each in facts["parfactors"]] == ["A alone"]
+    assert facts["validation"]["hidden"] > 0
+    status, out, err = run_cli(capsys, "init", path)
+    assert json.loads(out)["relations"][0]["name"] == "A"
+    assert "1 table, 99 rows" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "t.txt"], "t.txt: name a file that ends in .json"),
+        (["--report", "r.html"], "r.html: name a file that ends in .md"),
+        (["--key", "t"], "'t' is not of the form TABLE=COLUMN"),
+        (["--link", "t=u"], "'t=u' is not of the form TABLE.COLUMN=TABLE"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, capsys, arguments, message):
+    path = write(tmp_path / "t.csv", ["id", "a"], [[n, "uv"[n % 2]] for n in range(99)])
+    status, _, err = run_cli(capsys, "init", path, *arguments)
+    assert status == 2
+    assert message in err
+
+
+def test_nothing_to_predict_is_said(tmp_path, capsys):
+    path = write(tmp_path / "t.csv", ["id", "a"], [[n, "always"] for n in range(99)])
+    status, _, err = run_cli(capsys, "init", path)
+    assert status == 2
+    assert err.startswith(f"error: {path}: no column is left to predict")
+    status, _, err = run_cli(capsys, "init", "")
+    assert (status, err) == (
+        2,
+        "error: name a source: a database, a data file, or a folder of them\n",
+    )
+
+
+def test_texts_lead_to_a_large_table_only_if_its_keys_are_there(tmp_path):
+    """Of a large table not all keys are seen, and what was not seen is no reason for a link."""
+    write(tmp_path / "parts.csv", ["code", "heavy"], [[f"p{n}", "ny"[n % 2]] for n in range(900)])
+    rows = [[n, f"town {n % 7}", "" if n % 4 == 0 else "uv"[n % 2]] for n in range(200)]
+    write(tmp_path / "people.csv", ["id", "town", "a"], rows)
+    assert not lifagu.draft(tmp_path, sample=300).found.links
+
+
+def test_a_column_that_is_left_out_is_no_key(tmp_path):
+    path = write(tmp_path / "t.csv", ["id", "a"], [[n, "uv"[n % 2]] for n in range(99)])
+    with pytest.raises(lifagu.ModelError, match=r"t\.id is left out"):
+        lifagu.draft(path, keys={"t": ["id"]}, leave_out=["t.id"])

@@ -1,0 +1,117 @@
+"""Strange databases: each ends in predictions for exactly its gaps, or in one line that helps."""
+
+import pytest
+
+from support.drafts import Table, gaps_of, made, said, walked
+from support.odd_databases import ID, ODD, family
+
+KINDS = {  # those where kinds of databases may differ
+    "duckdb": ["names_that_mean_something", "numbers_of_rows", "infinite_numbers", "moments"],
+    "postgresql": [
+        "names_that_mean_something",
+        "numbers_of_rows",
+        "infinite_numbers",
+        "moments",
+        "quoted_names",
+        "truths",
+        "composite_keys",
+        "large_keys",
+    ],
+    "csv": ["odd_numbers", "constants_and_empty_columns", "truths", "empty_text_in_key"],
+    "parquet": ["large_numbers", "moments", "dangling"],
+}
+
+
+def ends_well(address, folder, tables):
+    found = walked(address, folder)
+    assert not found.error, f"{found.failed}: {found.error}"
+    for relation, (predicted, missing) in gaps_of(found, tables).items():
+        assert len(predicted) == len(missing), relation
+        if all("," not in each for each in missing):
+            assert predicted == missing, relation
+    for name, shares in found.answers.items():
+        assert sum(shares.values()) == pytest.approx(1), name
+    return found
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_predictions_are_for_exactly_the_gaps(name, tmp_path):
+    tables = ODD[name]()
+    ends_well(made("sqlite", tmp_path, tables), tmp_path, tables)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(k, name) for k in KINDS for name in KINDS[k]])
+def test_so_they_are_in_other_databases(kind, name, tmp_path, request):
+    url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
+    tables = ODD[name]()
+    ends_well(made(kind, tmp_path, tables, url), tmp_path, tables)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["duckdb", "postgresql", "csv", "parquet"])
+@pytest.mark.parametrize("name", ODD)
+def test_so_they_are_everywhere(kind, name, tmp_path, request):
+    if kind in ("csv", "parquet") and name == "quoted_names":
+        pytest.skip("a file of that name is none of ours")
+    url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
+    tables = ODD[name]()
+    ends_well(made(kind, tmp_path, tables, url), tmp_path, tables)
+
+
+NOTHING = {
+    "no table": {},
+    "no row": {"e": Table({**ID, "a": "TEXT"}, [])},
+    "one row": {"p": Table({**ID, "a": "TEXT"}, [(1, None)])},
+    "keys alone": {"p": Table(ID, [(n,) for n in range(50)])},
+    "gaps alone": {"p": Table({**ID, "a": "TEXT"}, [(n, None) for n in range(50)])},
+    "one value": {"p": Table({**ID, "a": "TEXT"}, [(n, "x") for n in range(50)])},
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_where_nothing_can_be_predicted_one_line_says_so(kind, name, tmp_path):
+    address = made(kind, tmp_path, NOTHING[name])
+    found = walked(address, tmp_path)
+    assert found.failed == "init"
+    assert found.error.startswith(f"error: {address}: ")
+    assert "\n" not in found.error
+    assert not (tmp_path / "draft.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--leave-out", "nope"], "nope"),
+        (["--key", "ch=par_id"], "par_id"),
+        (["--key", "ch=a"], "'a'"),
+        (["--key", "ch=nope"], "nope"),
+        (["--link", "ch.par_id=nope"], "nope"),
+        (["--predict", "nope"], "nope"),
+        (["--predict", "id"], "'id'"),
+    ],
+)
+def test_what_a_user_says_wrongly_is_named(options, words, tmp_path):
+    import random
+
+    address = made("sqlite", tmp_path, family(random.Random(1)))
+    told = said("init", address, "--out", tmp_path / "t.json", "--quiet", *options)
+    assert told.status == 2
+    assert words.strip("'") in told.err
+    assert told.err.count("\n") == 1
+
+
+def test_files_that_are_none_are_named(tmp_path):
+    for name, content in {
+        "a.sqlite": b"no database",
+        "b.duckdb": b"no database",
+        "c.parquet": b"no table",
+        "d.csv": b"",
+        "e.csv": "a,b\né,u\n".encode("latin1") * 30,
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        told = said("init", tmp_path / name, "--quiet")
+        assert told.status == 2
+        assert name in told.err
+        assert told.err.count("\n") == 1
+    assert said("init", "", "--quiet").status == 2
