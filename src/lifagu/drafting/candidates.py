@@ -13,10 +13,12 @@ from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.columns import ColumnSort
 from lifagu.drafting.keys import Link, Sorts
 from lifagu.drafting.paths import LinkPath
-from lifagu.drafting.seen import SeenTable
+from lifagu.drafting.seen import SeenColumn, SeenTable
 from lifagu.drafting.subjects import DraftSubject
 
 LEAST_PER_GROUP = 1.1  # rows on average, so that groups can tell something
+LEAST_MIXED = 10  # numbers that would go with several labels by chance
+IN_ORDER = 3  # changes for each label beyond the first from which on there is no order
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +86,11 @@ def codes_of_groups(
 ) -> dict[str, ColumnSort]:
     """Columns that look like numbers but name groups: each value lies within one row's owner.
 
-    So a ward's number is no quantity if all rows of a ward belong to one hospital.
+    So a ward's number is no quantity if all rows of a ward belong to one hospital. Nor is a
+    school's, if it decides whether the school is in a city, and neighbouring numbers differ.
     """
     found = {}
+    labels = [table.columns[name].codes for name, sort in sorts.items() if sort.kind == "label"]
     owners = [
         table.columns[name].codes
         for link in links
@@ -99,7 +103,29 @@ def codes_of_groups(
             if any(_lies_within(codes, above) for above in owners if above is not codes):
                 why = "its values are names of groups, as each belongs to one owner"
                 found[name] = ColumnSort("group", why, is_group=True)
+            elif any(_names_alike(table.columns[name], each) for each in labels):
+                why = "its values are names of groups, as each goes with one label, in no order"
+                found[name] = ColumnSort("group", why, is_group=True)
     return found
+
+
+def _names_alike(numbers: SeenColumn, labels: Ints) -> bool:
+    """Whether each number goes with one label, though chance would not have it, nor an order."""
+    known = (numbers.codes >= 0) & (labels >= 0)
+    codes, mine = numbers.codes[known], labels[known]
+    if not len(mine):
+        return False
+    shares = np.bincount(mine) / len(mine)
+    met, sizes = np.unique(codes, return_counts=True)
+    mixed = len(met) - float((shares ** sizes[:, None]).sum())  # how many by chance
+    pairs = int(group_rows(np.column_stack([codes, mine])).max()) + 1
+    if mixed < LEAST_MIXED or pairs > len(met):
+        return False
+    label_of = np.zeros(len(numbers.texts), dtype=np.int64)
+    label_of[codes] = mine
+    order = sorted(met.tolist(), key=lambda code: float(numbers.texts[code]))
+    changes = int(np.count_nonzero(np.diff(label_of[order])))
+    return changes > IN_ORDER * (int(np.count_nonzero(shares)) - 1)
 
 
 def _lies_within(codes: Ints, above: Ints) -> int:

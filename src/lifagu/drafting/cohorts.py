@@ -33,7 +33,8 @@ PRIOR = 0.5
 class CohortTrial:
     """How many sorts told most, what they gained in nats a cell, and what tables gain there.
 
-    error: the standard error of what was gained.
+    error: the standard error of what was gained. is_shared: whether others are told by its columns,
+    and so by tables that could not be learned beside hidden sorts.
     """
 
     subject: DraftSubject
@@ -42,14 +43,22 @@ class CohortTrial:
     gain: float
     error: float
     beside: float
+    is_shared: bool
 
     @property
-    def is_taken(self) -> bool:
+    def is_better(self) -> bool:
         """Whether sorts tell more than tables do."""
         return self.gain - ERRORS * self.error > self.beside
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether the draft has them."""
+        return self.is_better and not self.is_shared
+
     def __str__(self) -> str:
         verdict = "taken" if self.is_taken else "not taken"
+        if self.is_better and self.is_shared:
+            verdict += ", as others are told by the same columns"
         return (
             f"{self.sorts} hidden sorts of {self.subject.name}: {self.gain:.4f} ± {self.error:.4f} "
             f"nats a cell gained, {self.beside:.4f} by tables; {verdict}"
@@ -82,7 +91,14 @@ def try_cohorts(
     (gain, error), many = max(gains)
     cells = sum(each.known for each in asked)
     beside = sum(choice.gain * each.known for each in asked for choice in each.choices) / cells
-    return CohortTrial(subject, tuple(columns), many, gain, error, beside)
+    shared = any(
+        choice.candidate.other is column
+        for each in chosen
+        if each.target.subject is not subject
+        for choice in each.choices
+        for column in columns
+    )
+    return CohortTrial(subject, tuple(columns), many, gain, error, beside, shared)
 
 
 def _place(columns: Sequence[Attribute], target: Attribute) -> int:

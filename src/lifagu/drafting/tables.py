@@ -11,8 +11,6 @@ from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.choosing import ChosenTables, TableChoice
 from lifagu.drafting.paths import LinkPath
 
-MOST_GIVEN, MOST_ENTRIES = 2, 600  # attributes that tell one with many gaps, and entries then
-
 
 @dataclass(frozen=True, eq=False)
 class DraftedTable:
@@ -145,17 +143,10 @@ def _table(choice: TableChoice, gain: float, taken: set[str]) -> DraftedTable:
 
 
 def _given(chosen: ChosenTables, taken: set[str]) -> DraftedTable:
-    """The table of an attribute with many gaps: given one or two others, by group perhaps."""
-    one = chosen.target
-    beside, entries = list[Attribute](), one.size
-    groupings = [each.candidate for each in chosen.choices if each.candidate.other is None]
-    for choice in chosen.choices:
-        other = choice.candidate.other
-        if other is None or choice.candidate.path or choice.candidate.by or other in beside:
-            continue
-        if len(beside) < MOST_GIVEN and entries * other.size <= MOST_ENTRIES:
-            beside.append(other)
-            entries *= other.size
+    """The table of an attribute with many gaps: given a few others, by group perhaps."""
+    one, candidates = chosen.target, [each.candidate for each in chosen.choices]
+    groupings = [each for each in candidates if each.other is None]
+    beside = [each.other for each in candidates if each.other is not None]
     gain = sum(each.gain for each in chosen.choices) * chosen.known
     words = " and ".join(each.name for each in beside)
     by, sql = ((), rows_of(one, *beside)) if not groupings else (groupings[0].by, groupings[0].sql)

@@ -8,12 +8,13 @@ is told by it but along a table that is given the others, and such tables have a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lifagu.basics.progress import Progress
 from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.candidates import Candidate, along, beside, groups
 from lifagu.drafting.choosing import ChosenTables, Weighing, choose, picked_rows
+from lifagu.drafting.given import choose_given
 from lifagu.drafting.keys import Link, Sorts
 from lifagu.drafting.paths import LinkPath, PathFinder
 from lifagu.drafting.seen import SeenTable
@@ -57,12 +58,17 @@ class Teller:
             share = len(picked) / max(1, subject.table.rows)
             weighing = Weighing(list(candidates), picked, subject.table.size, share)
             places = _places(asked)
+            alone = all(each.path is None for each in candidates)
+            if alone and sum(places[id(each)] > 0 for each in targets) > len(targets) / 2:
+                places |= _ordered(targets)
             for target in targets:
                 self.progress.stage(f"choosing what tells about {target.name}")
                 self.progress(len(found), len(asked))
                 allowed = _allowed(candidates, target, places)
-                best = choose(target, weighing, self.most, allowed)
-                found.append(replace(best, is_sparse=places[id(target)] > 0))
+                if places[id(target)]:
+                    found.append(choose_given(target, weighing, allowed))
+                else:
+                    found.append(choose(target, weighing, self.most, allowed))
         return found
 
     def _paths(self, understood: Understanding) -> list[LinkPath]:
@@ -98,14 +104,18 @@ def _candidates(
 
 def _places(asked: Sequence[Attribute]) -> dict[int, int]:
     """The place of each attribute among those with many gaps, fewest gaps first; 0 for others."""
-    shares = {
-        id(each): 1 - float((each.codes >= 0).sum()) / max(1, int(each.there.sum()))
-        for each in asked
-    }
-    sparse = sorted(
-        (each for each in asked if shares[id(each)] > SPARSE), key=lambda each: shares[id(each)]
-    )
-    return {**dict.fromkeys(shares, 0), **{id(each): n for n, each in enumerate(sparse, 1)}}
+    sparse = [each for each in asked if _missing(each) > SPARSE]
+    return {**dict.fromkeys(map(id, asked), 0), **_ordered(sparse)}
+
+
+def _ordered(attributes: Sequence[Attribute]) -> dict[int, int]:
+    """The place of each, from 1 on, those with the fewest gaps first."""
+    return {id(each): place for place, each in enumerate(sorted(attributes, key=_missing), 1)}
+
+
+def _missing(attribute: Attribute) -> float:
+    """The share of gaps among individuals that could have a value."""
+    return 1 - float((attribute.codes >= 0).sum()) / max(1, int(attribute.there.sum()))
 
 
 def _allowed(

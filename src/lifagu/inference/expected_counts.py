@@ -6,6 +6,7 @@ alike are computed once. Each pass then is arithmetic on arrays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -58,13 +59,16 @@ class ExactExpectation:
         found = zip(np.split(counts, ends), stacks, strict=False)
         return Expected(log_weight, tuple(each.reshape(np.shape(stack)) for each, stack in found))
 
-    def work(self, *, observed: bool = True) -> int:
-        """How many numbers one pass multiplies; what does not fit into memory is refused."""
-        return self._planned(observed).work
+    def work(self, most: float = math.inf, *, observed: bool = True) -> int:
+        """How many numbers one pass multiplies; what does not fit into memory is refused.
 
-    def _planned(self, observed: bool) -> _PlannedPass:
+        most: of what certainly multiplies more, no elimination is planned; it is refused, too.
+        """
+        return self._planned(observed, most).work
+
+    def _planned(self, observed: bool, most: float = math.inf) -> _PlannedPass:
         if observed not in self._plans:
-            self._plans[observed] = _planned(self._task, observed, self._limit)
+            self._plans[observed] = _planned(self._task, observed, self._limit, most)
         return self._plans[observed]
 
 
@@ -139,12 +143,14 @@ class _PlannedPass:
         return log_weight, counts
 
 
-def _planned(task: LearningTask, observed: bool, limit: int) -> _PlannedPass:
+def _planned(task: LearningTask, observed: bool, limit: int, most: float) -> _PlannedPass:
     rows, sizes = sliced_rows(task, observed), cell_sizes(task)
     free = rows.cells[:, 0] < 0
     places, settled = np.unique(rows.origin[free], return_counts=True)
     hidden = rows.those(np.flatnonzero(~free))
     parts = distinct_parts(hidden, sizes)
+    if np.append(parts.size, 1)[parts.rows.cells].prod(axis=1).sum() > most:
+        raise TooLargeError(f"a pass multiplies more than {most:,.0f} numbers")
     scope = group_rows(parts.rows.cells + 1)
     ties = parts.place * 2654435761 % 2**32  # alike in all parts, shuffled along chains
     try:

@@ -33,7 +33,7 @@ ROUNDS, STEPS = 4, 60  # how often penalties are found anew, and steps between
 def is_tractable(expect: Expectation, most: int = TRACTABLE) -> bool:
     """Whether a pass with what was observed and one without handle no more numbers than that."""
     try:
-        return max(expect.work(), expect.work(observed=False)) <= most
+        return expect.work(most) <= most and expect.work(most, observed=False) <= most
     except TooLargeError:
         return False
 

@@ -6,6 +6,7 @@ ground factor that is to have it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -201,8 +202,11 @@ class Expectation(Protocol):
         Where that has no weight at all, its log is -inf and nothing is counted.
         """
 
-    def work(self, *, observed: bool = True) -> int:
-        """How many numbers that would handle; what does not fit is a `TooLargeError`."""
+    def work(self, most: float = math.inf, *, observed: bool = True) -> int:
+        """How many numbers that would handle; what does not fit is a `TooLargeError`.
+
+        So is, where that is seen early, what would handle more than `most` of them.
+        """
 
 
 class LearningJournal(Protocol):

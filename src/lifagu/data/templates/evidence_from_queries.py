@@ -36,11 +36,12 @@ class Observer:
 
     def evidence(self) -> Evidence:
         """What was observed: by queries, overridden by what the template itself says."""
-        template, found = self._reader.template, Evidence()
-        for relation, query in template.evidence.items():
-            found = found.overridden(
-                self._queried(self._words.relation_names.number(relation), query)
-            )
+        template, number = self._reader.template, self._words.relation_names.number
+        parts = {
+            number(relation): self._queried(number(relation), query)
+            for relation, query in template.evidence.items()
+        }
+        found = _joined([parts[relation] for relation in sorted(parts)])
         if not template.observed:
             return found
         literal = expand_evidence(self._reader.model, template.observed, self._graph)
@@ -145,3 +146,12 @@ class Observer:
                 f"row {row + 1}: '{name}' does not exist: no ground factor has it as an argument",
             )
         return distinct(numbers)
+
+
+def _joined(parts: list[Evidence]) -> Evidence:
+    """Evidence of several relations in the order of their variables, put together at once."""
+    none = np.zeros(0, dtype=np.int64)
+    return Evidence(
+        frozen(np.concatenate([none, *(each.variables for each in parts)])),
+        frozen(np.concatenate([none, *(each.values for each in parts)])),
+    )

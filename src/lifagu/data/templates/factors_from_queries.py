@@ -12,7 +12,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database
 from lifagu.data.databases.queries import query_error
-from lifagu.data.templates.batches import batches, first_repeated, places_of
+from lifagu.data.templates.batches import Batch, batches, first_repeated, places_of
 from lifagu.data.templates.constants import Constants
 from lifagu.data.templates.counted_tables import CountedTables
 from lifagu.data.templates.grouped_tables import literal_tables
@@ -65,6 +65,7 @@ class RowReader:
     hidden: HiddenCells = field(default_factory=dict)
     _constants: dict[str, Constants] = field(default_factory=dict)
     _shared: SharedArrays = field(default_factory=SharedArrays)
+    _plain: dict[tuple[str, tuple[str, ...], tuple[int, ...]], Ints] = field(default_factory=dict)
 
     def constants(self, number: int) -> Constants:
         """The way from values to the constants of a domain."""
@@ -76,16 +77,15 @@ class RowReader:
         bound = self.model.bound[number]
         tables = DistinctTables(int(np.prod(bound.shape)), self.template.tables)
         learned = None if parfactor.learned is None else self.template.learned[parfactor.learned]
-        if parfactor.rows is None:
-            rows = substitutions(bound)
+        query, by = parfactor.rows, learned.by if learned else parfactor.by
+        if query is None or not (parfactor.column or parfactor.support or by):
+            rows = substitutions(bound) if query is None else self._plain_rows(number, query)
             shared = self._table_of_all(number, parfactor, learned, tables)
             alike = shared.taken(np.zeros(len(rows), dtype=np.int64))
             return self._kept_once(ReadRows(TabledRows(rows, tables.tables, *alike)))
-        groups = GroupCodes(len(learned.by if learned else parfactor.by))
-        rows, found = self._fetched(number, parfactor.rows, parfactor, learned, tables, groups)
-        codes = lexicographic_codes(rows)
-        self._refuse_repeated(bound, parfactor.rows, rows, codes)
-        order = np.argsort(codes, kind="stable")
+        groups = GroupCodes(len(by))
+        rows, found = self._fetched(number, query, parfactor, learned, tables, groups)
+        order = self._order(bound, query, rows)
         grouped = parfactor.is_told_later and parfactor.by
         levels = groups.levels(parfactor.by, order) if grouped else ()
         listed = TabledRows(rows[order], tables.tables, *found.taken(order))
@@ -98,6 +98,52 @@ class RowReader:
         return ReadRows(
             replace(listed, rows=one(listed.rows), table_of=one(listed.table_of)), levels
         )
+
+    def _order(self, bound: BoundParfactor, query: Query, rows: Ints) -> Ints:
+        """The order of substitutions; one that comes twice is refused."""
+        codes = lexicographic_codes(rows)
+        self._refuse_repeated(bound, query, rows, codes)
+        return np.argsort(codes, kind="stable")
+
+    def _plain_rows(self, number: int, query: Query) -> Ints:
+        """Substitutions in order, where a query says nothing else; asked once for all who ask."""
+        bound = self.model.bound[number]
+        domains = self._domains(bound)
+        key = (query.sql, tuple(bound.logicals), tuple(domains))
+        if key not in self._plain:
+            names = self.database.columns(query)
+            logical = places_of(query, names, bound.logicals, f"parfactor '{bound.name}'")
+            rows = self._joined(
+                bound,
+                query,
+                [
+                    self._numbers(batch, domains, logical)
+                    for batch in batches(self.database, query, self.progress)
+                ],
+            )
+            self._plain[key] = rows[self._order(bound, query, rows)]
+        return self._plain[key]
+
+    def _domains(self, bound: BoundParfactor) -> list[int]:
+        number_of = self.model.vocabulary.domain_names.number
+        return [number_of(domain.name) for domain in bound.domains]
+
+    def _numbers(self, batch: Batch, domains: Sequence[int], places: Sequence[int]) -> Ints:
+        """The constants that stand at some places of a batch."""
+        columns = [
+            self.constants(domain).numbers(batch, place)
+            for domain, place in zip(domains, places, strict=True)
+        ]
+        return np.column_stack([np.zeros((len(batch), 0), dtype=np.int64), *columns])
+
+    def _joined(self, bound: BoundParfactor, query: Query, parts: Sequence[Ints]) -> Ints:
+        if not parts:
+            raise query_error(
+                query,
+                f"the query gives no row; parfactor '{bound.name}' needs one at least, "
+                "or leave it out",
+            )
+        return np.vstack(parts)
 
     def _table_of_all(
         self, number: int, parfactor: RowParfactor, learned: Learned | None, tables: DistinctTables
@@ -129,26 +175,16 @@ class RowReader:
         behind = places_of(query, names, [parfactor.support] if parfactor.support else [], what)
         named = f"the table '{parfactor.learned}'" if learned else what
         by = places_of(query, names, learned.by if learned else parfactor.by, named)
-        number_of = self.model.vocabulary.domain_names.number
-        domains = [number_of(domain.name) for domain in bound.domains]
-        supports = RowSupports()
+        domains, supports = self._domains(bound), RowSupports()
         parts, chosen = list[Ints](), list[Ints]()
         for batch in batches(self.database, query, self.progress):
-            columns = [
-                self.constants(domain).numbers(batch, place)
-                for domain, place in zip(domains, logical, strict=True)
-            ]
-            parts.append(np.column_stack([np.zeros((len(batch), 0), dtype=np.int64), *columns]))
+            parts.append(self._numbers(batch, domains, logical))
             chosen += [tables.of_column(batch, place) for place in own]
             for place in behind:
                 supports.add(batch, place)
             if by:
                 groups.add(batch, by)
-        if not parts:
-            raise query_error(
-                query, f"the query gives no row; {what} needs one at least, or leave it out"
-            )
-        rows = np.vstack(parts)
+        rows = self._joined(bound, query, parts)
         if by and not parfactor.is_told_later:
             met, of_row = groups.finish()
             return rows, self._tables_by(number, parfactor, learned, met, tables).taken(of_row)
