@@ -1,7 +1,15 @@
 """Strange databases: each ends in predictions for exactly its gaps, or in one line that helps."""
 
+import sqlite3
+from contextlib import closing
+
+import duckdb
+import psycopg
 import pytest
 
+from lifagu.data.databases import opened
+from lifagu.drafting.asking import Asker
+from lifagu.relational.source import Source
 from support.drafts import Table, gaps_of, made, said, walked
 from support.odd_databases import ID, ODD, family
 
@@ -115,3 +123,53 @@ def test_files_that_are_none_are_named(tmp_path):
         assert name in told.err
         assert told.err.count("\n") == 1
     assert said("init", "", "--quiet").status == 2
+
+
+VIEWS = {  # without a table beside them, and without a key
+    "sqlite": "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 300) "
+    "SELECT {} FROM s",
+    "duckdb": "SELECT {} FROM range(1, 301) s(n)",
+    "postgresql": "SELECT {} FROM generate_series(1, 300) s(n)",
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_rows_of_views_alone_are_told_apart_by_their_number(kind, tmp_path, request):
+    url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
+    address = made(kind, tmp_path, {}, url)
+    values = "CASE WHEN n % 5 = 0 THEN NULL ELSE n % 3 END AS a, n % 3 AS t"
+    connect = {"duckdb": duckdb.connect, "sqlite": sqlite3.connect, "postgresql": psycopg.connect}
+    with closing(connect[kind](address)) as connected:
+        connected.execute(f"CREATE VIEW v AS {VIEWS[kind].format(values)}")
+        connected.commit()
+    found = walked(address, tmp_path, steps=["validate"])
+    assert not found.error
+    assert found.validation["hidden"] > 0
+    assert found.validation["accuracy"] == 1
+
+
+def test_every_query_numbers_rows_of_a_view_alike(tmp_path):
+    """In whatever order a view happens to give them."""
+    with closing(duckdb.connect(tmp_path / "v.duckdb")) as connected:
+        connected.execute("CREATE VIEW v AS SELECT n FROM range(300) s(n) ORDER BY random()")
+    with opened(Source(str(tmp_path / "v.duckdb"))) as database:
+        (view,) = database.catalogue().tables
+        asker = Asker(database, "duckdb", "here")
+        listed = f"SELECT n FROM {asker.numbered(view, 'row_number')} AS t ORDER BY row_number"
+        (once,), (again,) = asker.columns(listed), asker.columns(listed)
+    assert once.texts() == again.texts()
+
+
+def test_rows_of_partitions_are_told_apart(new_database):
+    address = new_database()
+    with psycopg.connect(address) as connected:
+        connected.execute("CREATE TABLE p (a INTEGER, t INTEGER) PARTITION BY LIST (t)")
+        for t in range(3):
+            connected.execute(f"CREATE TABLE p{t} PARTITION OF p FOR VALUES IN ({t})")
+        connected.execute("INSERT INTO p SELECT n, n % 3 FROM generate_series(1, 300) s(n)")
+    with opened(Source(address)) as database:
+        (table,) = database.catalogue().tables
+        asker = Asker(database, "postgresql", "here")
+        base = asker.numbered(table, "row_number")
+        apart = asker.columns(f"SELECT t FROM {base} AS x ORDER BY row_number")[0].texts()
+    assert apart == sorted(apart)

@@ -165,7 +165,7 @@ def see(
     base = table_sql(table)
     if rows > most:
         row = row_name(each.name for each in table.columns)
-        base = asker.sampled(base, row, most / rows, seed)
+        base = asker.sampled(table, row, most / rows, seed)
     listed = ", ".join(map(quoted, names))
     cells = asker.columns(f"SELECT {listed} FROM {aliased(base)}") if names else []
     columns = {
