@@ -125,6 +125,18 @@ def test_files_that_are_none_are_named(tmp_path):
     assert said("init", "", "--quiet").status == 2
 
 
+def test_files_in_other_encodings_are_told_to_be_saved_as_utf_8(tmp_path):
+    table = "size;größe\n" + "1;é\n" * 30
+    for line, encoding in ((1, "latin1"), (1, "utf-16"), (2, "latin1")):
+        text = table if line == 1 else table.replace("öß", "oss")
+        (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+        told = said("init", tmp_path / "t.csv", "--quiet")
+        assert told.err.startswith(
+            f"error: {tmp_path / 't.csv'}: line {line} is not in UTF-8; save"
+        )
+        assert told.err.count("\n") == 1
+
+
 VIEWS = {  # without a table beside them, and without a key
     "sqlite": "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 300) "
     "SELECT {} FROM s",
