@@ -215,8 +215,8 @@ class Duck:
             return TooLargeError(f"{place}: the memory does not suffice", remedy=Remedy.MORE_MEMORY)
         if found := _NOT_UTF8.search(text):
             return FormatError(
-                f"{place}: line {found[1]} is not in UTF-8; save the file as UTF-8, as spreadsheets "
-                "offer, or as `iconv -f LATIN1 -t UTF-8` does if it is in Latin-1"
+                f"{place}: line {found[1]} is not in UTF-8; save the file as UTF-8, as "
+                "spreadsheets offer, or as `iconv -f LATIN1 -t UTF-8` does if it is in Latin-1"
             )
         return FormatError(f"{place}: {text.partition(chr(10))[0]}")
 
