@@ -231,3 +231,13 @@ def test_a_column_that_is_left_out_is_no_key(tmp_path):
     path = write(tmp_path / "t.csv", ["id", "a"], [[n, "uv"[n % 2]] for n in range(99)])
     with pytest.raises(lifagu.ModelError, match=r"t\.id is left out"):
         lifagu.draft(path, keys={"t": ["id"]}, leave_out=["t.id"])
+
+
+def test_nothing_to_be_predicted_is_a_level_of_groups(tmp_path):
+    """A hidden cell would be told by itself: groups are read from the database as it is."""
+    rows = [[n, visit, "sml"[n * n % 3], n % 5] for n in range(60) for visit in "abcd"]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["person_id", "visit", "size", "x"], rows))
+    asked = {each.column[1] for each in draft.found.asked}
+    assert "size" in asked
+    assert any("person_id" in table.by for table in draft.found.drafted)
+    assert not any(asked & set(table.by) for table in draft.found.drafted)
