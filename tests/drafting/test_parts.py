@@ -36,6 +36,9 @@ def column(values, name="c", kind="text"):
         (["a"] * 60 + ["b"] * 50 + [f"rare {n}" for n in range(40)], "label"),
         (["a", "b", "", " ", "\t"] * 20, "label"),
         (["a"] * 5 + ["b"] * 5 + [None] * 50, "left out"),
+        (["a", "NA", "n/a"] * 20, "left out"),
+        ([*(f"{n % 40}.5" for n in range(80)), "NA", "?", "NA", "?"], "number"),
+        ([f"{c}{d}" for c in "ABCDEFGHIJKLMN" for d in "ABN"], "left out"),
     ],
 )
 def test_what_a_column_is(values, kind):
@@ -58,6 +61,30 @@ def test_odd_texts_among_numbers_are_read_as_what_they_say():
     values = [str(n) for n in range(200)] + ["> 89", "<5", "90+", "unknown", "~7"] * 2
     odd = sort_of(column(values), False).odd
     assert odd == {"> 89": "inf", "<5": "-inf", "90+": "inf", "unknown": None, "~7": None}
+
+
+def test_words_for_nothing_are_gaps(tmp_path):
+    """Files that R writes have NA in them, and then numbers are texts."""
+    rows = [
+        [n, "NA" if n % 5 == 0 else n % 20 / 4, "NA" if n % 4 == 0 else "uv"[n % 2]]
+        for n in range(80)
+    ]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["id", "x", "a"], rows))
+    assert {each.name: (each.size, each.gaps) for each in draft.found.asked} == {
+        "X": (3, 16),
+        "A": (2, 20),
+    }
+    assert "- Is it right to read 'NA' as nothing in t.x, t.a?" in draft.report()
+
+
+def test_a_word_for_nothing_may_be_a_name(tmp_path):
+    rows = [
+        [f"{one}{other}", "uv"[place % 2]]
+        for place, one in enumerate("LMNOPQRSTU")
+        for other in "ABC"
+    ]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["country", "a"], rows))
+    assert draft.found.keys["t"].columns == ("country",)
 
 
 def write(path, head, rows):

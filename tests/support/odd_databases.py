@@ -293,6 +293,17 @@ def long_tables_of_texts(r):
     }
 
 
+@odd
+def lists_of_numbers_as_texts(r):
+    people = [(place, hole(r, r.choice("uv"))) for place in range(150)]
+    numbers = [f"{n / 8}" for n in range(60)]
+    said = [(n % 150, r.choice(numbers), r.choice(["NA", *numbers])) for n in range(400)]
+    return {
+        "person": Table({**ID, "k": "TEXT"}, people),
+        "obs": Table({"person": "INTEGER REFERENCES person(id)", "x": "TEXT", "y": "TEXT"}, said),
+    }
+
+
 # ---- names
 
 

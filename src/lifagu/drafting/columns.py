@@ -57,9 +57,9 @@ class ColumnSort:
 def sort_of(column: SeenColumn, is_sampled: bool) -> ColumnSort:
     """What a column is, told by its values; its declared type alone says too little."""
     texts, counts = column.texts, column.counts
-    blanks = tuple(sorted(text for text in texts if not text.strip()))
-    if blanks:  # an empty text is no value
-        keep = [place for place, text in enumerate(texts) if text.strip()]
+    blanks = column.blanks
+    if blanks:
+        keep = [place for place, text in enumerate(texts) if text not in blanks]
         texts, counts = [texts[place] for place in keep], counts[keep]
     many = int(counts.sum())
     if not many:

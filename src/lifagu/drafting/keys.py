@@ -88,7 +88,7 @@ def _refuse_no_key(table: SeenTable, columns: tuple[str, ...], asker: Asker) -> 
 
 def _names_all(column: SeenColumn) -> bool:
     """Whether every row has a value that can be a name; an empty text cannot."""
-    return not column.gaps and all(text.strip() for text in column.texts)
+    return not column.gaps and not column.blanks
 
 
 def _by_likeliness(table: SeenTable) -> list[str]:

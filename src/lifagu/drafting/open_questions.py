@@ -128,16 +128,20 @@ def _maybe_links(found: FoundOut) -> Iterator[tuple[str, str]]:
 
 
 def _about_columns(found: FoundOut) -> Iterator[str]:
+    read: dict[str, list[str]] = {}
     for table, sorts in found.sorts.items():
         for column, sort in sorts.items():
             if "if nothing means no" in sort.why:
                 yield f"- Does NULL in {table}.{column} mean no? Then write a value for it."
-            if sort.odd:
+            words = dict.fromkeys(text for text in sort.blanks if text.strip())
+            if odd := {**words, **sort.odd}:
                 shown = ", ".join(
                     f"'{text}' as {'nothing' if number is None else number}"
-                    for text, number in list(sort.odd.items())[:3]
+                    for text, number in list(odd.items())[:3]
                 )
-                yield f"- Is it right to read {shown} in {table}.{column}?"
+                read.setdefault(shown, []).append(f"{table}.{column}")
+    for shown, places in read.items():
+        yield f"- Is it right to read {shown} in {some_names(places)}?"
     where: dict[str, list[str]] = {}
     for each in found.asked:
         for other, label in _empty_where(each, found.attributes):

@@ -20,6 +20,8 @@ from lifagu.drafting.naming import row_name
 MOST_CELLS = 10_000_000  # of one sample, whatever the number of columns
 FEW = 24  # distinct values in a sample; then all values of the table are looked at
 AT_ONCE = 60  # columns that are counted by one query
+# what programs write where there is no value, in lower case
+NOTHING = frozenset(("na", "n/a", "#n/a", "<na>", "nan", "null", "?", "."))
 Family = Literal["integer", "number", "truth", "text", "moment", "mixed"]
 
 
@@ -87,6 +89,23 @@ class SeenColumn:
     def counts(self) -> Ints:
         """How often each was sampled."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts))
+
+    @cached_property
+    def blanks(self) -> tuple[str, ...]:
+        """Texts that are no values: empty ones, and words for nothing that come again and again.
+
+        One that comes once may be the name of somebody, as NA is Namibia's.
+        """
+        if self.cells.values.dtype.kind != "O":
+            return ()
+        pairs = zip(self.texts, self.counts.tolist(), strict=True)
+        return tuple(
+            sorted(
+                text
+                for text, many in pairs
+                if not text.strip() or (many > 1 and text.strip().lower() in NOTHING)
+            )
+        )
 
     @property
     def gaps(self) -> int:
@@ -186,12 +205,8 @@ def _seen(name: str, kind: str, cells: Cells, rows: int, observed: int) -> SeenC
             if floats.dtype.kind == "f":
                 return _seen(name, kind, Cells(floats, cells.missing), rows, observed)
         column = SeenColumn(name, kind, cells, rows, observed)
-        blank = sum(
-            int(many)
-            for text, many in zip(column.texts, column.counts, strict=True)
-            if not text.strip()
-        )
-        share = blank / max(1, int(column.counts.sum()))
+        blank = np.isin(column.texts, column.blanks)
+        share = column.counts[blank].sum() / max(1, int(column.counts.sum()))
         return replace(column, observed=round(observed * (1 - share)))
     if cells.values.dtype.kind != "f":
         return SeenColumn(name, kind, cells, rows, observed)
