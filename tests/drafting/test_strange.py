@@ -19,6 +19,7 @@ KINDS = {  # those where kinds of databases may differ
         "numbers_of_rows",
         "infinite_numbers",
         "moments",
+        "moments_from_utc",
         "lists_of_numbers_as_texts",
     ],
     "postgresql": [
@@ -26,6 +27,7 @@ KINDS = {  # those where kinds of databases may differ
         "numbers_of_rows",
         "infinite_numbers",
         "moments",
+        "moments_from_utc",
         "quoted_names",
         "truths",
         "composite_keys",
@@ -70,6 +72,20 @@ def test_so_they_are_everywhere(kind, name, tmp_path, request):
     url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
     tables = ODD[name]()
     ends_well(made(kind, tmp_path, tables, url), tmp_path, tables)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "csv", "parquet", "postgresql"])
+@pytest.mark.parametrize("column", ["short", "plain", "long", "any"])
+def test_hours_are_those_of_utc(kind, column, tmp_path, request):
+    url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
+    table = ODD["moments_from_utc"]()["p"]
+    kept = [place for place, name in enumerate(table.columns) if name in ("id", column, "a")]
+    columns = {name: table.columns[name] for name in ("id", column, "a")}
+    rows = [[row[place] for place in kept] for row in table.rows]
+    address = made(kind, tmp_path, {"p": Table(columns, rows)}, url)
+    found = walked(address, tmp_path, steps=["validate"])
+    assert not found.error
+    assert found.validation["accuracy"] > 0.9
 
 
 NOTHING = {

@@ -432,6 +432,18 @@ def moments(r):
 
 
 @odd
+def moments_from_utc(r):
+    rows = []
+    for place in range(200):
+        moment = datetime(2020, 1, 1) + timedelta(minutes=r.randrange(1_000_000))
+        a = hole(r, "night" if moment.hour >= 18 else "day")
+        texts = [f"{moment + timedelta(hours=2)}{offset}" for offset in ("+02", "+0200", "+02:00")]
+        rows.append((place, *texts, r.choice(texts), a))
+    columns = {"short": "TEXT", "plain": "TEXT", "long": "TEXT", "any": "TEXT", "a": "TEXT"}
+    return {"p": Table({**ID, **columns}, rows)}
+
+
+@odd
 def moments_that_are_none(r):
     days = ["2020-02-30", "2020-13-01", "2021-05-05", "0000-00-00"]
     rows = [(place, r.choice(days), hole(r, r.choice("uv"))) for place in range(100)]

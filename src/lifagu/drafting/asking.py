@@ -108,15 +108,29 @@ class Asker:
         """The weekday, month, hour or year of a moment as a value, in UTC where it has a zone."""
         if self.dialect == "sqlite":
             code = {"weekday": "%w", "month": "%m", "hour": "%H", "year": "%Y"}[part]
-            number = f"CAST(strftime('{code}', {value}) AS INTEGER)"
+            moment = _with_minutes(value) if is_zoned else value
+            number = f"CAST(strftime('{code}', {moment}) AS INTEGER)"
         else:
             field = {"weekday": "dow"}.get(part, part)
-            moment = f"{value} AT TIME ZONE 'UTC'" if is_zoned else f"CAST({value} AS TIMESTAMP)"
+            moment = f"CAST({value} AS TIMESTAMP)"
+            if is_zoned:
+                moment = f"CAST({value} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'"
             number = f"CAST(extract({field} FROM {moment}) AS INTEGER)"
         if part != "weekday":
             return number
         days = " ".join(f"WHEN {place} THEN '{day}'" for place, day in enumerate(_WEEKDAYS))
         return f"CASE {number} {days} END"
+
+
+def _with_minutes(value: str) -> str:
+    """A moment whose distance from UTC has minutes after a colon, as SQLite reads no other."""
+    hours = "*:*[+-][0-9][0-9]"
+    return (
+        f"CASE WHEN {value} GLOB '{hours}' THEN {value} || ':00' "
+        f"WHEN {value} GLOB '{hours}[0-9][0-9]' "
+        f"THEN substr({value}, 1, length({value}) - 2) || ':' || substr({value}, -2) "
+        f"ELSE {value} END"
+    )
 
 
 def _picked_number(row: str, share: float, seed: int) -> str:

@@ -25,7 +25,9 @@ MOST_ODD = 12  # texts among numbers that are translated one by one
 SERIAL = re.compile(
     r"(?:(?:^|[\W_])(?:id|ids|key|uuid|guid|rownames?|row|index)|[a-z]I[Dd])$", re.I
 )
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
+)
 _INSIDE = re.compile(r"\s*([<>]=?|≤|≥)?\s*([-+]?\d+(?:\.\d+)?)\s*(\+)?\s*")
 
 Kind = Literal["label", "number", "moment", "group", "left out"]
