@@ -28,6 +28,13 @@ def column(values, name="c", kind="text"):
         ([True, False] * 20, "label"),
         (list(range(100)), "left out"),
         ([n % 7 for n in range(100)], "label"),
+        ([n % 14 for n in range(40)], "number"),
+        ([n % 5 for n in range(20)], "label"),
+        ([n * n * 100 + 2000 for n in range(50)], "number"),
+        ([3 * n + 7000 for n in range(50)], "left out"),
+        (["1", "2", "3", "4"] * 20 + ["1OT", "2OT"], "label"),
+        ([f"player {n % 20}" for n in range(30)], "group"),
+        ([f"player {n % 20}" for n in range(22)], "left out"),
         ([n * 0.37 for n in range(100)], "number"),
         ([str(n * 0.5) for n in range(100)] + ["> 89"] * 5, "number"),
         ([f"2024-0{1 + n % 9}-1{n % 8}" for n in range(60)], "moment"),
@@ -268,3 +275,14 @@ def test_nothing_to_be_predicted_is_a_level_of_groups(tmp_path):
     assert "size" in asked
     assert any("person_id" in table.by for table in draft.found.drafted)
     assert not any(asked & set(table.by) for table in draft.found.drafted)
+
+
+def test_amounts_that_happen_to_differ_are_no_key(tmp_path):
+    """The first column is a key where its numbers follow one another, or are rather names."""
+    rng = np.random.default_rng(4)
+    amounts = rng.permutation(40) ** 3 * 7 + 1000
+    for numbers, key in ((amounts, ()), (np.sort(amounts), ("c",)), (rng.permutation(40), ("c",))):
+        rows = [[n, "uv"[place % 2], place % 3] for place, n in enumerate(numbers.tolist())]
+        draft = lifagu.draft(write(tmp_path / "t.csv", ["c", "a", "b"], rows))
+        assert draft.found.keys["t"].columns == key
+        assert ("C" in {each.name for each in draft.found.asked}) == (not key)

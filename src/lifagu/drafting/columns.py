@@ -15,7 +15,10 @@ from lifagu.drafting.seen import SeenColumn
 from lifagu.graph.bins import number_of
 
 MOST_LABELS = 24  # of a range; a pair of such has a table of 576 entries
-FEW_NUMBERS = 15  # whole numbers that are labels themselves
+FEW_NUMBERS = 15  # whole numbers that are labels themselves …
+NUMBERS_EACH, FEWEST_NUMBERS = 5, 5  # … where each has so many rows on average, or they are so few
+TEXTS_EACH = 2  # rows for each label on average; fewer are names
+SAME = 3  # pairs of equal numbers that chance makes; where there are none, then they are names
 LEAST_COVER = 0.5  # of the rows that labels must tell apart, if the rest is called other
 LEAST_VALUES = 20  # fewer of them teach nothing
 SHARED = 1.2  # rows for each value of a column that says who belongs together
@@ -98,7 +101,7 @@ def _number(
         return None
     values = np.array([each for each in numbers if each is not None])
     whole = bool(np.all(np.isfinite(values)) and np.all(values == np.round(values)))
-    unique = len(texts) == counts.sum()
+    unique = len(texts) == counts.sum() and not _differ_by_chance(values)
     serial = bool(SERIAL.search(column.name))
     if whole and not odd and (serial or unique) and len(texts) > FEW_NUMBERS:
         if serial and counts.sum() >= SHARED * len(texts):
@@ -107,10 +110,20 @@ def _number(
             return ColumnSort("left out", "every row has another whole number, as identifiers do")
         if serial:
             return ColumnSort("left out", "it is called like an identifier")
-    if len(texts) <= (FEW_NUMBERS if whole else FEW_NUMBERS // 2) and not odd:
-        return _labels(texts)
+    often = len(texts) <= FEWEST_NUMBERS or counts.sum() >= NUMBERS_EACH * len(texts)
+    if often and len(values) <= (FEW_NUMBERS if whole else FEW_NUMBERS // 2):
+        if not odd:
+            return _labels(texts)
+        if None in odd.values():  # a label among labels
+            return None
     repeated = whole and not odd and counts.sum() >= 3 * len(texts) and len(texts) > MOST_LABELS
     return ColumnSort("number", "it is a number", odd=odd, is_code=repeated)
+
+
+def _differ_by_chance(values: np.ndarray) -> bool:
+    """Whether numbers so far apart hardly ever come twice anyway, as amounts of money do."""
+    pairs = len(values) * (len(values) - 1) / 2
+    return bool(np.all(np.isfinite(values)) and pairs < SAME * (np.ptp(values) + 1))
 
 
 def _inside(text: str) -> str | None:
@@ -127,7 +140,7 @@ def _text(texts: list[str], counts: np.ndarray) -> ColumnSort:
     many = int(counts.sum())
     if len(texts) == many:
         return ColumnSort("left out", "every row has a text of its own")
-    if len(texts) <= MOST_LABELS:
+    if len(texts) <= MOST_LABELS and many >= TEXTS_EACH * len(texts):
         return _labels(texts)
     if counts @ np.array([len(each) for each in texts]) > LONG * many:
         return ColumnSort("left out", "it is free text")
