@@ -283,9 +283,12 @@ def test_amounts_that_happen_to_differ_are_no_key(tmp_path):
     amounts = rng.permutation(40) ** 3 * 7 + 1000
     for numbers, key in ((amounts, ()), (np.sort(amounts), ("c",)), (rng.permutation(40), ("c",))):
         rows = [[n, "uv"[place % 2], place % 3] for place, n in enumerate(numbers.tolist())]
-        draft = lifagu.draft(write(tmp_path / "t.csv", ["c", "a", "b"], rows))
-        assert draft.found.keys["t"].columns == key
-        assert ("C" in {each.name for each in draft.found.asked}) == (not key)
+        write(tmp_path / "t.csv", ["c", "a", "b"], rows)
+        as_texts = {"t": {"c": [str(n) for n, *_ in rows], "a": [a for _, a, _ in rows]}}
+        for source in (tmp_path / "t.csv", as_texts):
+            draft = lifagu.draft(source)
+            assert draft.found.keys["t"].columns == key
+            assert ("C" in {each.name for each in draft.found.asked}) == (not key)
 
 
 def test_only_numbers_spread_over_all_keys_may_name_rows(tmp_path):

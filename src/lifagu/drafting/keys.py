@@ -14,6 +14,7 @@ from lifagu.drafting.asking import Asker, quoted
 from lifagu.drafting.columns import SERIAL, ColumnSort
 from lifagu.drafting.seen import SeenColumn, SeenTable
 from lifagu.errors import ModelError
+from lifagu.graph.bins import number_of
 
 MOST_PARTS = 3  # columns of a key that is found out
 MOST_TRIED = 8  # columns among which such a key is looked for
@@ -108,7 +109,8 @@ def _by_likeliness(table: SeenTable, sorts: Mapping[str, ColumnSort]) -> list[st
 
 def _is_ascending(column: SeenColumn) -> bool:
     """Whether rows are in the order of a column, as they are put down one after another."""
-    return bool(np.all(np.diff(column.cells.values) > 0))
+    numbers = [number_of(each) for each in column.cells.texts() if each is not None]
+    return bool(np.all(np.diff(np.array(numbers, dtype=np.float64)) > 0))
 
 
 def _several(table: SeenTable, sorts: Mapping[str, ColumnSort]) -> Iterator[tuple[str, ...]]:
