@@ -159,6 +159,14 @@ def test_files_in_other_encodings_are_told_to_be_saved_as_utf_8(tmp_path):
         assert told.err.count("\n") == 1
 
 
+def test_files_whose_rows_are_not_alike_are_told_to_be_written_anew(tmp_path):
+    rows = ["id,a,b", *(f"{n},u,v" for n in range(30_000))]
+    (tmp_path / "t.csv").write_text("\n".join([*rows, "1,u,v,w", *rows[1:]]))
+    told = said("init", tmp_path / "t.csv", "--quiet")
+    assert told.err.startswith(f"error: {tmp_path / 't.csv'}: its rows do not have equally many")
+    assert told.err.count("\n") == 1
+
+
 VIEWS = {  # without a table beside them, and without a key
     "sqlite": "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 300) "
     "SELECT {} FROM s",
