@@ -32,6 +32,8 @@ def column(values, name="c", kind="text"):
         ([n % 5 for n in range(20)], "label"),
         ([n * n * 100 + 2000 for n in range(50)], "number"),
         ([3 * n + 7000 for n in range(50)], "left out"),
+        ([1961 + n for n in range(50)], "number"),
+        ([*(str(n * 0.37) for n in range(30)), "NA"], "number"),
         (["1", "2", "3", "4"] * 20 + ["1OT", "2OT"], "label"),
         ([f"player {n % 20}" for n in range(30)], "group"),
         ([f"player {n % 20}" for n in range(22)], "left out"),
@@ -82,6 +84,9 @@ def test_words_for_nothing_are_gaps(tmp_path):
         "A": (2, 20),
     }
     assert "- Is it right to read 'NA' as nothing in t.x, t.a?" in draft.report()
+    once = [[n, "NA" if n == 3 else n % 20 / 4] for n in range(80)]
+    (only,) = lifagu.draft(write(tmp_path / "t.csv", ["id", "x"], once)).found.asked
+    assert only.gaps == 1
 
 
 def test_a_word_for_nothing_may_be_a_name(tmp_path):

@@ -18,6 +18,7 @@ MOST_LABELS = 24  # of a range; a pair of such has a table of 576 entries
 FEW_NUMBERS = 15  # whole numbers that are labels themselves …
 NUMBERS_EACH, FEWEST_NUMBERS = 5, 5  # … where each has so many rows on average, or they are so few
 TEXTS_EACH = 2  # rows for each label on average; fewer are names
+YEARS = (1700, 2100)  # numbers that may be years
 SAME = 3  # pairs of equal numbers that chance makes; where there are none, then they are names
 LEAST_COVER = 0.5  # of the rows that labels must tell apart, if the rest is called other
 LEAST_VALUES = 20  # fewer of them teach nothing
@@ -101,7 +102,8 @@ def _number(
         return None
     values = np.array([each for each in numbers if each is not None])
     whole = bool(np.all(np.isfinite(values)) and np.all(values == np.round(values)))
-    unique = len(texts) == counts.sum() and not _differ_by_chance(values)
+    told = _differ_by_chance(values) or _are_years(values)
+    unique = len(texts) == counts.sum() and not told
     serial = bool(SERIAL.search(column.name))
     if whole and not odd and (serial or unique) and len(texts) > FEW_NUMBERS:
         if serial and counts.sum() >= SHARED * len(texts):
@@ -124,6 +126,11 @@ def _differ_by_chance(values: np.ndarray) -> bool:
     """Whether numbers so far apart hardly ever come twice anyway, as amounts of money do."""
     pairs = len(values) * (len(values) - 1) / 2
     return bool(np.all(np.isfinite(values)) and pairs < SAME * (np.ptp(values) + 1))
+
+
+def _are_years(values: np.ndarray) -> bool:
+    """Whether numbers may be years, each of which comes once, but tells what was usual then."""
+    return bool(np.all((values >= YEARS[0]) & (values <= YEARS[1])))
 
 
 def _inside(text: str) -> str | None:

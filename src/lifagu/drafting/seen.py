@@ -16,6 +16,7 @@ from lifagu.data.databases.catalogue import CatalogueTable
 from lifagu.data.databases.cells import Cells, distinct_texts
 from lifagu.drafting.asking import Asker, aliased, quoted, table_sql
 from lifagu.drafting.naming import row_name
+from lifagu.graph.bins import number_of
 
 MOST_CELLS = 10_000_000  # of one sample, whatever the number of columns
 FEW = 24  # distinct values in a sample; then all values of the table are looked at
@@ -92,20 +93,16 @@ class SeenColumn:
 
     @cached_property
     def blanks(self) -> tuple[str, ...]:
-        """Texts that are no values: empty ones, and words for nothing that come again and again.
+        """Texts that are no values: empty ones, and words for nothing among numbers or repeated.
 
-        One that comes once may be the name of somebody, as NA is Namibia's.
+        One that comes once among other texts may be a name, as NA is Namibia's.
         """
         if self.cells.values.dtype.kind != "O":
             return ()
-        pairs = zip(self.texts, self.counts.tolist(), strict=True)
-        return tuple(
-            sorted(
-                text
-                for text, many in pairs
-                if not text.strip() or (many > 1 and text.strip().lower() in NOTHING)
-            )
-        )
+        words = {text for text in self.texts if text.strip().lower() in NOTHING}
+        if words and any(number_of(text) is None for text in self.distinct - words):
+            words &= {text for text, many in zip(self.texts, self.counts, strict=True) if many > 1}
+        return tuple(sorted(words | {text for text in self.texts if not text.strip()}))
 
     @property
     def gaps(self) -> int:
