@@ -85,7 +85,7 @@ def test_frames_are_tables(tmp_path, expected):
 
 
 def test_one_frame_is_a_table_called_data(tmp_path):
-    frame = pd.DataFrame({"id": ["b", "a"], "n": [1, 2]}, index=[7, 8])
+    frame = pd.DataFrame({"id": ["b", "a"], "n": [1, 2]})
     assert rows_of(frame, "SELECT id, n FROM data ORDER BY id") == [("a", "2"), ("b", "1")]
     arrays = {"id": np.array(["b", "a"]), "n": [1, None]}
     assert rows_of(arrays, "SELECT id, n FROM data ORDER BY id") == [("a", None), ("b", "1")]
@@ -127,6 +127,42 @@ def test_values_of_frames():
     ]
 
 
+@pytest.mark.parametrize(
+    ("index", "columns", "row"),
+    [
+        (pd.RangeIndex(1, 3), ["n"], ("5",)),
+        (pd.RangeIndex(1, 3, name="id"), ["id", "n"], ("1", "5")),
+        ([7, 8], ["index", "n"], ("7", "5")),
+        (pd.Index(["b", "a"], name="id"), ["id", "n"], ("b", "5")),
+        (
+            pd.MultiIndex.from_tuples([("b", 2), ("a", 1)], names=["id", None]),
+            None,
+            ("b", "2", "5"),
+        ),
+        (pd.Index([5, 6], name="n"), ["n"], ("5",)),
+        (pd.period_range("2024-02", periods=2, freq="M"), ["index", "n"], ("2024-02", "5")),
+        (pd.interval_range(0, 2), ["index", "n"], ("(0, 1]", "5")),
+    ],
+)
+def test_an_index_of_pandas_is_a_column_if_it_says_something(index, columns, row):
+    frame = pd.DataFrame({"n": [5, 6]}, index=index)
+    before = frame.copy(deep=True)
+    for source in (frame, {"data": frame}):
+        with opened(Source(source)) as database:
+            (table,) = database.catalogue().tables
+        assert [each.name for each in table.columns] == (columns or ["id", "level_1", "n"])
+        assert rows_of(source, "SELECT * FROM data WHERE n = 5") == [row]
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_an_index_of_pandas_is_who_a_draft_speaks_of():
+    whose = pd.Index([f"p{n}" for n in range(60)], name="patient")
+    frame = pd.DataFrame({"a": [None if n % 5 == 0 else "uv"[n % 2] for n in range(60)]}, whose)
+    draft = lifagu.draft({"patients": frame})
+    assert draft.found.keys["patients"].columns == ("patient",)
+    assert 0 < draft.open().ask("A(p5)")["u"] < 1
+
+
 def test_a_mixture_that_begins_late():
     late = pd.DataFrame({"a": np.array([1] * 5000 + ["x"], dtype=object)})
     assert rows_of(late, "SELECT count(*) FROM data WHERE a = 'x'") == [("1",)]
@@ -154,6 +190,10 @@ def test_names_in_queries_are_no_variables_of_python():
         ({"t": {"a": [1], "b": [1, 2]}}, "columns of the table 't' have 1 and 2 rows"),
         ({"t": {"a": np.zeros((2, 2))}}, "the column 'a' of the table 't' is no one-dimensional"),
         ({"t": pd.DataFrame({"a": [1]}), "T": pd.DataFrame({"a": [1]})}, "by upper case alone"),
+        (
+            {"t": pd.DataFrame({"a": [1]}, index=pd.Index([2], name="a"))},
+            "the index 'a' of the table 't' is called like a column; rename one",
+        ),
         (sqlalchemy.create_mock_engine("sqlite://", print), "is no database"),
     ],
 )

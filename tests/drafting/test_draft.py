@@ -170,7 +170,7 @@ def test_three_commands_lead_to_predictions_for_exactly_the_gaps(source, shop, t
     }
     assert {name for (name,) in rows} == gaps
     text = report.read_text()
-    for heading in ("What it understood", "Keys and links", "What it would like to know"):
+    for heading in ("What it understood", "Keys and links", "What next"):
         assert f"## {heading}" in text
 
 

@@ -28,6 +28,15 @@ def column(values, name="c", kind="text"):
         ([True, False] * 20, "label"),
         (list(range(100)), "left out"),
         ([n % 7 for n in range(100)], "label"),
+        ([n % 14 for n in range(40)], "number"),
+        ([n % 5 for n in range(20)], "label"),
+        ([n * n * 100 + 2000 for n in range(50)], "number"),
+        ([3 * n + 7000 for n in range(50)], "left out"),
+        ([1961 + n for n in range(50)], "number"),
+        ([*(str(n * 0.37) for n in range(30)), "NA"], "number"),
+        (["1", "2", "3", "4"] * 20 + ["1OT", "2OT"], "label"),
+        ([f"player {n % 20}" for n in range(30)], "group"),
+        ([f"player {n % 20}" for n in range(22)], "left out"),
         ([n * 0.37 for n in range(100)], "number"),
         ([str(n * 0.5) for n in range(100)] + ["> 89"] * 5, "number"),
         ([f"2024-0{1 + n % 9}-1{n % 8}" for n in range(60)], "moment"),
@@ -36,6 +45,9 @@ def column(values, name="c", kind="text"):
         (["a"] * 60 + ["b"] * 50 + [f"rare {n}" for n in range(40)], "label"),
         (["a", "b", "", " ", "\t"] * 20, "label"),
         (["a"] * 5 + ["b"] * 5 + [None] * 50, "left out"),
+        (["a", "NA", "n/a"] * 20, "left out"),
+        ([*(f"{n % 40}.5" for n in range(80)), "NA", "?", "NA", "?"], "number"),
+        ([f"{c}{d}" for c in "ABCDEFGHIJKLMN" for d in "ABN"], "left out"),
     ],
 )
 def test_what_a_column_is(values, kind):
@@ -58,6 +70,33 @@ def test_odd_texts_among_numbers_are_read_as_what_they_say():
     values = [str(n) for n in range(200)] + ["> 89", "<5", "90+", "unknown", "~7"] * 2
     odd = sort_of(column(values), False).odd
     assert odd == {"> 89": "inf", "<5": "-inf", "90+": "inf", "unknown": None, "~7": None}
+
+
+def test_words_for_nothing_are_gaps(tmp_path):
+    """Files that R writes have NA in them, and then numbers are texts."""
+    rows = [
+        [n, "NA" if n % 5 == 0 else n % 20 / 4, "NA" if n % 4 == 0 else "uv"[n % 2]]
+        for n in range(80)
+    ]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["id", "x", "a"], rows))
+    assert {each.name: (each.size, each.gaps) for each in draft.found.asked} == {
+        "X": (3, 16),
+        "A": (2, 20),
+    }
+    assert "- Is it right to read 'NA' as nothing in t.x, t.a?" in draft.report()
+    once = [[n, "NA" if n == 3 else n % 20 / 4] for n in range(80)]
+    (only,) = lifagu.draft(write(tmp_path / "t.csv", ["id", "x"], once)).found.asked
+    assert only.gaps == 1
+
+
+def test_a_word_for_nothing_may_be_a_name(tmp_path):
+    rows = [
+        [f"{one}{other}", "uv"[place % 2]]
+        for place, one in enumerate("LMNOPQRSTU")
+        for other in "ABC"
+    ]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["country", "a"], rows))
+    assert draft.found.keys["t"].columns == ("country",)
 
 
 def write(path, head, rows):
@@ -231,3 +270,34 @@ def test_a_column_that_is_left_out_is_no_key(tmp_path):
     path = write(tmp_path / "t.csv", ["id", "a"], [[n, "uv"[n % 2]] for n in range(99)])
     with pytest.raises(lifagu.ModelError, match=r"t\.id is left out"):
         lifagu.draft(path, keys={"t": ["id"]}, leave_out=["t.id"])
+
+
+def test_nothing_to_be_predicted_is_a_level_of_groups(tmp_path):
+    """A hidden cell would be told by itself: groups are read from the database as it is."""
+    rows = [[n, visit, "sml"[n * n % 3], n % 5] for n in range(60) for visit in "abcd"]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["person_id", "visit", "size", "x"], rows))
+    asked = {each.column[1] for each in draft.found.asked}
+    assert "size" in asked
+    assert any("person_id" in table.by for table in draft.found.drafted)
+    assert not any(asked & set(table.by) for table in draft.found.drafted)
+
+
+def test_amounts_that_happen_to_differ_are_no_key(tmp_path):
+    """The first column is a key where its numbers follow one another, or are rather names."""
+    rng = np.random.default_rng(4)
+    amounts = rng.permutation(40) ** 3 * 7 + 1000
+    for numbers, key in ((amounts, ()), (np.sort(amounts), ("c",)), (rng.permutation(40), ("c",))):
+        rows = [[n, "uv"[place % 2], place % 3] for place, n in enumerate(numbers.tolist())]
+        write(tmp_path / "t.csv", ["c", "a", "b"], rows)
+        as_texts = {"t": {"c": [str(n) for n, *_ in rows], "a": [a for _, a, _ in rows]}}
+        for source in (tmp_path / "t.csv", as_texts):
+            draft = lifagu.draft(source)
+            assert draft.found.keys["t"].columns == key
+            assert ("C" in {each.name for each in draft.found.asked}) == (not key)
+
+
+def test_only_numbers_spread_over_all_keys_may_name_rows(tmp_path):
+    rows = [[n, n * 7 % 100 * 3, 40 + n * 7 % 60, "uv"[n % 2]] for n in range(300)]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["id", "mate", "age", "a"], rows))
+    assert "All values of t.mate are keys of t" in draft.report()
+    assert "t.age" not in draft.report()

@@ -1,17 +1,33 @@
 """Strange databases: each ends in predictions for exactly its gaps, or in one line that helps."""
 
+import sqlite3
+from contextlib import closing
+
+import duckdb
+import psycopg
 import pytest
 
+from lifagu.data.databases import opened
+from lifagu.drafting.asking import Asker
+from lifagu.relational.source import Source
 from support.drafts import Table, gaps_of, made, said, walked
 from support.odd_databases import ID, ODD, family
 
 KINDS = {  # those where kinds of databases may differ
-    "duckdb": ["names_that_mean_something", "numbers_of_rows", "infinite_numbers", "moments"],
+    "duckdb": [
+        "names_that_mean_something",
+        "numbers_of_rows",
+        "infinite_numbers",
+        "moments",
+        "moments_from_utc",
+        "lists_of_numbers_as_texts",
+    ],
     "postgresql": [
         "names_that_mean_something",
         "numbers_of_rows",
         "infinite_numbers",
         "moments",
+        "moments_from_utc",
         "quoted_names",
         "truths",
         "composite_keys",
@@ -56,6 +72,20 @@ def test_so_they_are_everywhere(kind, name, tmp_path, request):
     url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
     tables = ODD[name]()
     ends_well(made(kind, tmp_path, tables, url), tmp_path, tables)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "csv", "parquet", "postgresql"])
+@pytest.mark.parametrize("column", ["short", "plain", "long", "any"])
+def test_hours_are_those_of_utc(kind, column, tmp_path, request):
+    url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
+    table = ODD["moments_from_utc"]()["p"]
+    kept = [place for place, name in enumerate(table.columns) if name in ("id", column, "a")]
+    columns = {name: table.columns[name] for name in ("id", column, "a")}
+    rows = [[row[place] for place in kept] for row in table.rows]
+    address = made(kind, tmp_path, {"p": Table(columns, rows)}, url)
+    found = walked(address, tmp_path, steps=["validate"])
+    assert not found.error
+    assert found.validation["accuracy"] > 0.9
 
 
 NOTHING = {
@@ -115,3 +145,73 @@ def test_files_that_are_none_are_named(tmp_path):
         assert name in told.err
         assert told.err.count("\n") == 1
     assert said("init", "", "--quiet").status == 2
+
+
+def test_files_in_other_encodings_are_told_to_be_saved_as_utf_8(tmp_path):
+    table = "size;größe\n" + "1;é\n" * 30
+    for line, encoding in ((1, "latin1"), (1, "utf-16"), (2, "latin1")):
+        text = table if line == 1 else table.replace("öß", "oss")
+        (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+        told = said("init", tmp_path / "t.csv", "--quiet")
+        assert told.err.startswith(
+            f"error: {tmp_path / 't.csv'}: line {line} is not in UTF-8; save"
+        )
+        assert told.err.count("\n") == 1
+
+
+def test_files_whose_rows_are_not_alike_are_told_to_be_written_anew(tmp_path):
+    rows = ["id,a,b", *(f"{n},u,v" for n in range(30_000))]
+    (tmp_path / "t.csv").write_text("\n".join([*rows, "1,u,v,w", *rows[1:]]))
+    told = said("init", tmp_path / "t.csv", "--quiet")
+    assert told.err.startswith(f"error: {tmp_path / 't.csv'}: its rows do not have equally many")
+    assert told.err.count("\n") == 1
+
+
+VIEWS = {  # without a table beside them, and without a key
+    "sqlite": "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 300) "
+    "SELECT {} FROM s",
+    "duckdb": "SELECT {} FROM range(1, 301) s(n)",
+    "postgresql": "SELECT {} FROM generate_series(1, 300) s(n)",
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_rows_of_views_alone_are_told_apart_by_their_number(kind, tmp_path, request):
+    url = request.getfixturevalue("new_database")() if kind == "postgresql" else ""
+    address = made(kind, tmp_path, {}, url)
+    values = "CASE WHEN n % 5 = 0 THEN NULL ELSE n % 3 END AS a, n % 3 AS t"
+    connect = {"duckdb": duckdb.connect, "sqlite": sqlite3.connect, "postgresql": psycopg.connect}
+    with closing(connect[kind](address)) as connected:
+        connected.execute(f"CREATE VIEW v AS {VIEWS[kind].format(values)}")
+        connected.commit()
+    found = walked(address, tmp_path, steps=["validate"])
+    assert not found.error
+    assert found.validation["hidden"] > 0
+    assert found.validation["accuracy"] == 1
+
+
+def test_every_query_numbers_rows_of_a_view_alike(tmp_path):
+    """In whatever order a view happens to give them."""
+    with closing(duckdb.connect(tmp_path / "v.duckdb")) as connected:
+        connected.execute("CREATE VIEW v AS SELECT n FROM range(300) s(n) ORDER BY random()")
+    with opened(Source(str(tmp_path / "v.duckdb"))) as database:
+        (view,) = database.catalogue().tables
+        asker = Asker(database, "duckdb", "here")
+        listed = f"SELECT n FROM {asker.numbered(view, 'row_number')} AS t ORDER BY row_number"
+        (once,), (again,) = asker.columns(listed), asker.columns(listed)
+    assert once.texts() == again.texts()
+
+
+def test_rows_of_partitions_are_told_apart(new_database):
+    address = new_database()
+    with psycopg.connect(address) as connected:
+        connected.execute("CREATE TABLE p (a INTEGER, t INTEGER) PARTITION BY LIST (t)")
+        for t in range(3):
+            connected.execute(f"CREATE TABLE p{t} PARTITION OF p FOR VALUES IN ({t})")
+        connected.execute("INSERT INTO p SELECT n, n % 3 FROM generate_series(1, 300) s(n)")
+    with opened(Source(address)) as database:
+        (table,) = database.catalogue().tables
+        asker = Asker(database, "postgresql", "here")
+        base = asker.numbered(table, "row_number")
+        apart = asker.columns(f"SELECT t FROM {base} AS x ORDER BY row_number")[0].texts()
+    assert apart == sorted(apart)

@@ -229,4 +229,6 @@ def _text(value: Any) -> str:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+    if isinstance(value, str):
+        return value.strip().lower() in ("", "na", "n/a", "null")
+    return value is None or value != value

@@ -293,6 +293,17 @@ def long_tables_of_texts(r):
     }
 
 
+@odd
+def lists_of_numbers_as_texts(r):
+    people = [(place, hole(r, r.choice("uv"))) for place in range(150)]
+    numbers = [f"{n / 8}" for n in range(60)]
+    said = [(n % 150, r.choice(numbers), r.choice(["NA", *numbers])) for n in range(400)]
+    return {
+        "person": Table({**ID, "k": "TEXT"}, people),
+        "obs": Table({"person": "INTEGER REFERENCES person(id)", "x": "TEXT", "y": "TEXT"}, said),
+    }
+
+
 # ---- names
 
 
@@ -417,6 +428,18 @@ def moments(r):
         a = hole(r, "rest" if day.weekday() >= 5 else "work")
         rows.append((place, str(day), str(moment), str(day), moment.isoformat() + "+05:00", a))
     columns = {"d": "DATE", "ts": "TIMESTAMP", "dt": "TEXT", "tz": "TEXT", "a": "TEXT"}
+    return {"p": Table({**ID, **columns}, rows)}
+
+
+@odd
+def moments_from_utc(r):
+    rows = []
+    for place in range(200):
+        moment = datetime(2020, 1, 1) + timedelta(minutes=r.randrange(1_000_000))
+        a = hole(r, "night" if moment.hour >= 18 else "day")
+        texts = [f"{moment + timedelta(hours=2)}{offset}" for offset in ("+02", "+0200", "+02:00")]
+        rows.append((place, *texts, r.choice(texts), a))
+    columns = {"short": "TEXT", "plain": "TEXT", "long": "TEXT", "any": "TEXT", "a": "TEXT"}
     return {"p": Table({**ID, **columns}, rows)}
 
 

@@ -26,6 +26,9 @@ DISK_FULL = (
     "File too large",
     "quota exceeded",
 )
+# what DuckDB says of a CSV file in another encoding, below the number of the line
+_NOT_UTF8 = re.compile(r"CSV Error on Line: (\d+)\n.*Invalid unicode", re.DOTALL)
+_NO_TABLE = "Error when sniffing file"  # of a CSV file whose rows are not alike
 _OWN_PATH = re.compile(rf"{DESCRIPTORS}/\d+")
 Result = TypeVar("Result")
 
@@ -211,6 +214,16 @@ class Duck:
             return TooLargeError(f"{place}: the disk is full", remedy=Remedy.OTHER_TEMP)
         if memory:
             return TooLargeError(f"{place}: the memory does not suffice", remedy=Remedy.MORE_MEMORY)
+        if found := _NOT_UTF8.search(text):
+            return FormatError(
+                f"{place}: line {found[1]} is not in UTF-8; save the file as UTF-8, as "
+                "spreadsheets offer, or as `iconv -f LATIN1 -t UTF-8` does if it is in Latin-1"
+            )
+        if _NO_TABLE in text:
+            return FormatError(
+                f"{place}: its rows do not have equally many columns, or signs such as quotes and "
+                "line ends stand alone in texts; write it anew, with texts in double quotes"
+            )
         return FormatError(f"{place}: {text.partition(chr(10))[0]}")
 
 

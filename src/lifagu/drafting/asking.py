@@ -65,15 +65,26 @@ class Asker:
 
     # ---- words that differ
 
-    def sampled(self, base: str, row: str, share: float, seed: int) -> str:
+    def sampled(self, table: CatalogueTable, row: str, share: float, seed: int) -> str:
         """Rows of a table that chance picks, the same ones every time; row: their number's name."""
         wanted = _picked_number(row, share, seed)
-        return f"(SELECT * FROM {self.numbered(base, row)} AS numbered WHERE {wanted})"
+        return f"(SELECT * FROM {self.numbered(table, row)} AS numbered WHERE {wanted})"
 
-    def numbered(self, base: str, row: str) -> str:
-        """A table as an expression whose rows have a number, called so."""
-        order = "ORDER BY ctid" if self.dialect == "postgresql" else ""
-        return f"(SELECT row_number() OVER ({order}) AS {row}, t.* FROM {base} AS t)"
+    def numbered(self, table: CatalogueTable, row: str) -> str:
+        """A table as an expression whose rows have a number, called so, the same in every query."""
+        over = f"ORDER BY {order}" if (order := self._order(table)) else ""
+        return f"(SELECT row_number() OVER ({over}) AS {row}, t.* FROM {table_sql(table)} AS t)"
+
+    def _order(self, table: CatalogueTable) -> str:
+        """What rows are numbered by, where no two queries need to find them in the same order.
+
+        Rows of a view have no place of their own, but what they say: those that say the same may
+        well be taken for one another.
+        """
+        if table.is_view:
+            return ", ".join(f"CAST(t.{quoted(each.name)} AS VARCHAR)" for each in table.columns)
+        # rows of different partitions may have the same place
+        return "t.tableoid, t.ctid" if self.dialect == "postgresql" else ""
 
     def picked(self, key: Sequence[str], share: float, is_number: bool) -> str:
         """A condition that holds for about such a share of rows, the same ones every time.
@@ -97,15 +108,29 @@ class Asker:
         """The weekday, month, hour or year of a moment as a value, in UTC where it has a zone."""
         if self.dialect == "sqlite":
             code = {"weekday": "%w", "month": "%m", "hour": "%H", "year": "%Y"}[part]
-            number = f"CAST(strftime('{code}', {value}) AS INTEGER)"
+            moment = _with_minutes(value) if is_zoned else value
+            number = f"CAST(strftime('{code}', {moment}) AS INTEGER)"
         else:
             field = {"weekday": "dow"}.get(part, part)
-            moment = f"{value} AT TIME ZONE 'UTC'" if is_zoned else f"CAST({value} AS TIMESTAMP)"
+            moment = f"CAST({value} AS TIMESTAMP)"
+            if is_zoned:
+                moment = f"CAST({value} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'"
             number = f"CAST(extract({field} FROM {moment}) AS INTEGER)"
         if part != "weekday":
             return number
         days = " ".join(f"WHEN {place} THEN '{day}'" for place, day in enumerate(_WEEKDAYS))
         return f"CASE {number} {days} END"
+
+
+def _with_minutes(value: str) -> str:
+    """A moment whose distance from UTC has minutes after a colon, as SQLite reads no other."""
+    hours = "*:*[+-][0-9][0-9]"
+    return (
+        f"CASE WHEN {value} GLOB '{hours}' THEN {value} || ':00' "
+        f"WHEN {value} GLOB '{hours}[0-9][0-9]' "
+        f"THEN substr({value}, 1, length({value}) - 2) || ':' || substr({value}, -2) "
+        f"ELSE {value} END"
+    )
 
 
 def _picked_number(row: str, share: float, seed: int) -> str:

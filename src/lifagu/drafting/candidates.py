@@ -147,7 +147,7 @@ def groups(
     """Columns whose values are shared by several rows: links, parts of keys, and names of groups.
 
     Where a group lies within another, such as wards in hospitals, both are levels of one table.
-    What is to be predicted itself is no group, as groups are read whether cells are hidden or not.
+    What is to be predicted itself is neither, as groups are read whether cells are hidden or not.
     """
     found: dict[tuple[str, ...], Ints] = {}
     table = subject.table
@@ -170,7 +170,10 @@ def groups(
     labels: dict[tuple[str, ...], Ints] = {
         (name,): table.columns[name].codes
         for name, sort in sorts[table.name].items()
-        if sort.kind == "label" and not table.columns[name].gaps and (name,) not in found
+        if sort.kind == "label"
+        and not table.columns[name].gaps
+        and (name,) not in found
+        and (table.name, name) not in asked
     }
     for columns, codes in found.items():
         above = _level_above(columns, codes, {**found, **labels})

@@ -50,7 +50,7 @@ def coded(
 ) -> tuple[tuple[str, ...], int, Ints]:
     """Labels, their number, and which of them each sampled row has."""
     if part:
-        return _coded_part(column, part, bins)
+        return _coded_part(column, sort, part, bins)
     if sort.kind == "number":
         odd = sort.odd
         texts = [odd.get(each, each) for each in column.texts]
@@ -60,13 +60,15 @@ def coded(
         return (), size, codes
     place = {text: number for number, text in enumerate(sort.labels)}
     rest = place[sort.other] if sort.other is not None else -1
-    found = [place.get(each, rest if each.strip() else -1) for each in column.texts]
+    found = [place.get(each, -1 if each in sort.blanks else rest) for each in column.texts]
     codes = np.array([*found, -1], dtype=np.int64)[column.codes]
     return sort.labels, len(sort.labels), codes
 
 
-def _coded_part(column: SeenColumn, part: str, bins: int) -> tuple[tuple[str, ...], int, Ints]:
-    moments = [moment_of(each) if each.strip() else None for each in column.texts]
+def _coded_part(
+    column: SeenColumn, sort: ColumnSort, part: str, bins: int
+) -> tuple[tuple[str, ...], int, Ints]:
+    moments = [None if each in sort.blanks else moment_of(each) for each in column.texts]
     if part == "weekday":
         days = [-1 if each is None else each.weekday() for each in moments]
         found = np.array([*days, -1], dtype=np.int64)

@@ -15,7 +15,11 @@ from lifagu.drafting.seen import SeenColumn
 from lifagu.graph.bins import number_of
 
 MOST_LABELS = 24  # of a range; a pair of such has a table of 576 entries
-FEW_NUMBERS = 15  # whole numbers that are labels themselves
+FEW_NUMBERS = 15  # whole numbers that are labels themselves …
+NUMBERS_EACH, FEWEST_NUMBERS = 5, 5  # … where each has so many rows on average, or they are so few
+TEXTS_EACH = 2  # rows for each label on average; fewer are names
+YEARS = (1700, 2100)  # numbers that may be years
+SAME = 3  # pairs of equal numbers that chance makes; where there are none, then they are names
 LEAST_COVER = 0.5  # of the rows that labels must tell apart, if the rest is called other
 LEAST_VALUES = 20  # fewer of them teach nothing
 SHARED = 1.2  # rows for each value of a column that says who belongs together
@@ -25,7 +29,9 @@ MOST_ODD = 12  # texts among numbers that are translated one by one
 SERIAL = re.compile(
     r"(?:(?:^|[\W_])(?:id|ids|key|uuid|guid|rownames?|row|index)|[a-z]I[Dd])$", re.I
 )
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
+)
 _INSIDE = re.compile(r"\s*([<>]=?|≤|≥)?\s*([-+]?\d+(?:\.\d+)?)\s*(\+)?\s*")
 
 Kind = Literal["label", "number", "moment", "group", "left out"]
@@ -57,9 +63,9 @@ class ColumnSort:
 def sort_of(column: SeenColumn, is_sampled: bool) -> ColumnSort:
     """What a column is, told by its values; its declared type alone says too little."""
     texts, counts = column.texts, column.counts
-    blanks = tuple(sorted(text for text in texts if not text.strip()))
-    if blanks:  # an empty text is no value
-        keep = [place for place, text in enumerate(texts) if text.strip()]
+    blanks = column.blanks
+    if blanks:
+        keep = [place for place, text in enumerate(texts) if text not in blanks]
         texts, counts = [texts[place] for place in keep], counts[keep]
     many = int(counts.sum())
     if not many:
@@ -96,7 +102,8 @@ def _number(
         return None
     values = np.array([each for each in numbers if each is not None])
     whole = bool(np.all(np.isfinite(values)) and np.all(values == np.round(values)))
-    unique = len(texts) == counts.sum()
+    told = _differ_by_chance(values) or _are_years(values)
+    unique = len(texts) == counts.sum() and not told
     serial = bool(SERIAL.search(column.name))
     if whole and not odd and (serial or unique) and len(texts) > FEW_NUMBERS:
         if serial and counts.sum() >= SHARED * len(texts):
@@ -105,10 +112,25 @@ def _number(
             return ColumnSort("left out", "every row has another whole number, as identifiers do")
         if serial:
             return ColumnSort("left out", "it is called like an identifier")
-    if len(texts) <= (FEW_NUMBERS if whole else FEW_NUMBERS // 2) and not odd:
-        return _labels(texts)
+    often = len(texts) <= FEWEST_NUMBERS or counts.sum() >= NUMBERS_EACH * len(texts)
+    if often and len(values) <= (FEW_NUMBERS if whole else FEW_NUMBERS // 2):
+        if not odd:
+            return _labels(texts)
+        if None in odd.values():  # a label among labels
+            return None
     repeated = whole and not odd and counts.sum() >= 3 * len(texts) and len(texts) > MOST_LABELS
     return ColumnSort("number", "it is a number", odd=odd, is_code=repeated)
+
+
+def _differ_by_chance(values: np.ndarray) -> bool:
+    """Whether numbers so far apart hardly ever come twice anyway, as amounts of money do."""
+    pairs = len(values) * (len(values) - 1) / 2
+    return bool(np.all(np.isfinite(values)) and pairs < SAME * (np.ptp(values) + 1))
+
+
+def _are_years(values: np.ndarray) -> bool:
+    """Whether numbers may be years, each of which comes once, but tells what was usual then."""
+    return bool(np.all((values >= YEARS[0]) & (values <= YEARS[1])))
 
 
 def _inside(text: str) -> str | None:
@@ -125,7 +147,7 @@ def _text(texts: list[str], counts: np.ndarray) -> ColumnSort:
     many = int(counts.sum())
     if len(texts) == many:
         return ColumnSort("left out", "every row has a text of its own")
-    if len(texts) <= MOST_LABELS:
+    if len(texts) <= MOST_LABELS and many >= TEXTS_EACH * len(texts):
         return _labels(texts)
     if counts @ np.array([len(each) for each in texts]) > LONG * many:
         return ColumnSort("left out", "it is free text")

@@ -14,6 +14,7 @@ from lifagu.drafting.asking import Asker, quoted
 from lifagu.drafting.columns import SERIAL, ColumnSort
 from lifagu.drafting.seen import SeenColumn, SeenTable
 from lifagu.errors import ModelError
+from lifagu.graph.bins import number_of
 
 MOST_PARTS = 3  # columns of a key that is found out
 MOST_TRIED = 8  # columns among which such a key is looked for
@@ -64,7 +65,7 @@ def key_of(table: SeenTable, sorts: Mapping[str, ColumnSort], told: KeysTold, as
     for columns in ((declared,) if declared else ()) + tuple(table.table.unique):
         if all(name in table.columns and _names_all(table.columns[name]) for name in columns):
             return Key(tuple(columns), "declared")
-    for name in _by_likeliness(table):
+    for name in _by_likeliness(table, sorts):
         if _is_unique(table, (name,), asker):
             return Key((name,), "no value comes twice, and it is called or placed like a key")
     for columns in _several(table, sorts):
@@ -88,10 +89,10 @@ def _refuse_no_key(table: SeenTable, columns: tuple[str, ...], asker: Asker) -> 
 
 def _names_all(column: SeenColumn) -> bool:
     """Whether every row has a value that can be a name; an empty text cannot."""
-    return not column.gaps and all(text.strip() for text in column.texts)
+    return not column.gaps and not column.blanks
 
 
-def _by_likeliness(table: SeenTable) -> list[str]:
+def _by_likeliness(table: SeenTable, sorts: Mapping[str, ColumnSort]) -> list[str]:
     """Columns that may be a key alone, the likeliest first: called so, or the first of all."""
     stem = _stem(table.name)
     found = []
@@ -100,9 +101,16 @@ def _by_likeliness(table: SeenTable) -> list[str]:
             continue
         name = column.name.lower()
         called = name == "id" or _stem(name) == stem
-        if called or place == 0 or SERIAL.search(column.name):
+        first = place == 0 and (sorts[column.name].kind != "number" or _is_ascending(column))
+        if called or first or SERIAL.search(column.name):
             found.append((not called, not SERIAL.search(column.name), place, column.name))
     return [name for *_, name in sorted(found)]
+
+
+def _is_ascending(column: SeenColumn) -> bool:
+    """Whether rows are in the order of a column, as they are put down one after another."""
+    numbers = [number_of(each) for each in column.cells.texts() if each is not None]
+    return bool(np.all(np.diff(np.array(numbers, dtype=np.float64)) > 0))
 
 
 def _several(table: SeenTable, sorts: Mapping[str, ColumnSort]) -> Iterator[tuple[str, ...]]:

@@ -53,7 +53,7 @@ class ListedValues:
                 continue
             if (table.name, column.name) in asked:
                 continue
-            if sort.kind == "number" and not sort.odd:
+            if sort.kind == "number" and column.family in ("integer", "number"):
                 yield self._mean(subject, link, column)
             elif column.family == "text" and sort.kind in ("label", "group"):
                 yield from self._presences(subject, link, column)

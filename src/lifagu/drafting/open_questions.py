@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from lifagu.drafting.keys import SAID, Link
 
 FEW_RECORDS = 100  # values of a column below which it is said
 MANY_DANGLING = 0.01
+SPREAD = 0.8  # of the keys of a table, over which numbers are that may name its rows
 MOST_NAMES = 8
 FEW_ROWS, MOSTLY_KNOWN = 20, 0.5  # of a label where a column is always empty, and gaps elsewhere
 
@@ -109,12 +110,17 @@ def questions(found: FoundOut, saying: Saying = PYTHON) -> Iterator[str]:
 
 
 def _maybe_links(found: FoundOut) -> Iterator[tuple[str, str]]:
-    """Numbers that may name rows of their own table, as a manager does, though no name says so."""
+    """Numbers that may name rows of their own table, as a manager does, though no name says so.
+
+    Those of rows that merely count have all small numbers among them, also weights and ages; so
+    numbers have to be spread over the keys.
+    """
     for name, seen in found.tables.items():
         key = found.keys[name].columns
         if len(key) != 1 or seen.is_sampled or seen.columns[key[0]].family != "integer":
             continue
         known = seen.columns[key[0]].distinct
+        width = _spread_of(known)
         for column in seen.columns.values():
             sort = found.sorts[name][column.name]
             many = len(column.texts) >= max(FEW_ROWS, 0.05 * len(known))
@@ -123,21 +129,32 @@ def _maybe_links(found: FoundOut) -> Iterator[tuple[str, str]]:
                 and many
                 and (column.name,) != key
                 and known >= column.distinct
+                and _spread_of(column.distinct) > SPREAD * width
             ):
                 yield name, column.name
 
 
+def _spread_of(texts: Collection[str]) -> float:
+    """How far whole numbers are apart at most."""
+    numbers = [float(each) for each in texts]
+    return max(numbers) - min(numbers)
+
+
 def _about_columns(found: FoundOut) -> Iterator[str]:
+    read: dict[str, list[str]] = {}
     for table, sorts in found.sorts.items():
         for column, sort in sorts.items():
             if "if nothing means no" in sort.why:
                 yield f"- Does NULL in {table}.{column} mean no? Then write a value for it."
-            if sort.odd:
+            words = dict.fromkeys(text for text in sort.blanks if text.strip())
+            if odd := {**words, **sort.odd}:
                 shown = ", ".join(
                     f"'{text}' as {'nothing' if number is None else number}"
-                    for text, number in list(sort.odd.items())[:3]
+                    for text, number in list(odd.items())[:3]
                 )
-                yield f"- Is it right to read {shown} in {table}.{column}?"
+                read.setdefault(shown, []).append(f"{table}.{column}")
+    for shown, places in read.items():
+        yield f"- Is it right to read {shown} in {some_names(places)}?"
     where: dict[str, list[str]] = {}
     for each in found.asked:
         for other, label in _empty_where(each, found.attributes):

@@ -194,7 +194,7 @@ class _Places:
         key, large = self.keys[name].columns, self.tables[name].rows > most
         is_number = not key or (large and self.asker.dialect == "sqlite")  # which cannot hash
         row = row_name(table.columns)
-        base = self.asker.numbered(table.base, row) if is_number else table.base
+        base = self.asker.numbered(table.table, row) if is_number else table.base
         if not large:
             return base, None
         gaps = " OR ".join(_is_gap(column, self.sorts[name][column]) for column in self._gaps(name))

@@ -16,10 +16,13 @@ from lifagu.data.databases.catalogue import CatalogueTable
 from lifagu.data.databases.cells import Cells, distinct_texts
 from lifagu.drafting.asking import Asker, aliased, quoted, table_sql
 from lifagu.drafting.naming import row_name
+from lifagu.graph.bins import number_of
 
 MOST_CELLS = 10_000_000  # of one sample, whatever the number of columns
 FEW = 24  # distinct values in a sample; then all values of the table are looked at
 AT_ONCE = 60  # columns that are counted by one query
+# what programs write where there is no value, in lower case
+NOTHING = frozenset(("na", "n/a", "#n/a", "<na>", "nan", "null", "?", "."))
 Family = Literal["integer", "number", "truth", "text", "moment", "mixed"]
 
 
@@ -87,6 +90,19 @@ class SeenColumn:
     def counts(self) -> Ints:
         """How often each was sampled."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts))
+
+    @cached_property
+    def blanks(self) -> tuple[str, ...]:
+        """Texts that are no values: empty ones, and words for nothing among numbers or repeated.
+
+        One that comes once among other texts may be a name, as NA is Namibia's.
+        """
+        if self.cells.values.dtype.kind != "O":
+            return ()
+        words = {text for text in self.texts if text.strip().lower() in NOTHING}
+        if words and any(number_of(text) is None for text in self.distinct - words):
+            words &= {text for text, many in zip(self.texts, self.counts, strict=True) if many > 1}
+        return tuple(sorted(words | {text for text in self.texts if not text.strip()}))
 
     @property
     def gaps(self) -> int:
@@ -165,7 +181,7 @@ def see(
     base = table_sql(table)
     if rows > most:
         row = row_name(each.name for each in table.columns)
-        base = asker.sampled(base, row, most / rows, seed)
+        base = asker.sampled(table, row, most / rows, seed)
     listed = ", ".join(map(quoted, names))
     cells = asker.columns(f"SELECT {listed} FROM {aliased(base)}") if names else []
     columns = {
@@ -186,12 +202,8 @@ def _seen(name: str, kind: str, cells: Cells, rows: int, observed: int) -> SeenC
             if floats.dtype.kind == "f":
                 return _seen(name, kind, Cells(floats, cells.missing), rows, observed)
         column = SeenColumn(name, kind, cells, rows, observed)
-        blank = sum(
-            int(many)
-            for text, many in zip(column.texts, column.counts, strict=True)
-            if not text.strip()
-        )
-        share = blank / max(1, int(column.counts.sum()))
+        blank = np.isin(column.texts, column.blanks)
+        share = column.counts[blank].sum() / max(1, int(column.counts.sum()))
         return replace(column, observed=round(observed * (1 - share)))
     if cells.values.dtype.kind != "f":
         return SeenColumn(name, kind, cells, rows, observed)

@@ -20,6 +20,7 @@ from lifagu.errors import FormatError
 from lifagu.relational.source import Source
 
 ALONE = "data"  # the table that one frame is
+_NOT_READ = ("PeriodIndex", "IntervalIndex")  # by DuckDB, but as texts
 _DIALECTS = ("sqlite", "postgresql")
 _KNOWN = (
     "name a path or URL, a frame such as a DataFrame, a mapping from tables to frames, or an open "
@@ -52,7 +53,7 @@ def meant_by(source: Source) -> Address:
 def _frames(given: Any, source: Source) -> dict[str, Any]:
     """Frames by the name of the table that each is to be."""
     if _is_frame(given):
-        return {ALONE: given}
+        return {ALONE: _with_index(ALONE, given, source)}
     if not isinstance(given, Mapping) or not given:
         raise FormatError(
             f"{source.place}: {shown(given)} is no database that can be read; {_KNOWN}"
@@ -63,8 +64,11 @@ def _frames(given: Any, source: Source) -> dict[str, Any]:
     for name, frame in given.items():
         if not isinstance(name, str) or not name:
             raise FormatError(f"{source.place}: {shown(name)} is no name of a table; write a text")
-        found[name] = _columns(name, frame, source) if isinstance(frame, Mapping) else frame
-        if not isinstance(frame, Mapping) and not _is_frame(frame):
+        if isinstance(frame, Mapping):
+            found[name] = _columns(name, frame, source)
+        elif _is_frame(frame):
+            found[name] = _with_index(name, frame, source)
+        else:
             raise FormatError(
                 f"{source.place}: the table '{name}' is {shown(frame)}, which is no frame; "
                 "hand over a DataFrame, an Arrow table, or a mapping from columns to arrays"
@@ -78,9 +82,37 @@ def _is_frame(given: Any) -> bool:
     """Whether DuckDB can read it, any number of times; readers of streams end, once read."""
     if isinstance(given, type) or hasattr(given, "read_next_batch"):
         return False
-    of = type(given)
-    is_pandas = of.__name__ == "DataFrame" and hasattr(given, "dtypes") and hasattr(given, "iloc")
-    return is_pandas or (hasattr(given, "__arrow_c_stream__") and of.__name__ != "Series")
+    is_stream = hasattr(given, "__arrow_c_stream__") and type(given).__name__ != "Series"
+    return _is_pandas(given) or is_stream
+
+
+def _is_pandas(given: Any) -> bool:
+    of = type(given).__name__
+    return of == "DataFrame" and hasattr(given, "dtypes") and hasattr(given, "iloc")
+
+
+def _with_index(name: str, frame: Any, source: Source) -> Any:
+    """A frame of pandas with its index as columns, unless that merely counts the rows.
+
+    DuckDB would not see it, and it is who a row is about.
+    """
+    if not _is_pandas(frame):
+        return frame
+    index = frame.index
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return frame
+    if type(index).__name__ in _NOT_READ:
+        frame = frame.set_axis(index.astype(str))
+    doubled = [each for each in index.names if each is not None and each in frame.columns]
+    for each in doubled:
+        if not np.array_equal(index.get_level_values(each), frame[each]):
+            raise FormatError(
+                f"{source.place}: the index {shown(each)} of the table '{name}' is called like a "
+                "column; rename one"
+            )
+    if doubled:
+        return _with_index(name, frame.reset_index(doubled, drop=True), source)
+    return frame.reset_index()
 
 
 def _is_column(given: Any) -> bool:
