@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,8 @@ from lifagu.relational.learning_task import (
     TableToLearn,
 )
 
-TOLERANCE = 1e-7  # a run ends where a step gains less than this share of the objective
+TOLERANCE = 1e-7  # a run ends where a step gains less than this share of the objective …
+LOOSE = 1e-5  # … or than this one, where gaps are some among many cells that were observed
 MOST_STEPS, SHORT, FIRST = 500, 25, 5  # of a run, of a beginning, of each draw that may be one
 DRAWS, ROUNDS = 4, 6  # for a beginning; runs with new scales
 SPREAD = 5.0  # records as uncertain as what a hidden relation begins with
@@ -60,15 +62,15 @@ def learn_by_expectation(
         return learn_by_counts(task)
     expect = prepare(useful)
     hidden = hidden_relations(useful)
-    told = _Teller(progress)
+    climb = partial(run, expect, told=_Teller(progress), tolerance=TOLERANCE if hidden else LOOSE)
     tries = [
-        _begin(useful, hidden, expect, settings.random(f"beginning {number}"), told)
+        _begin(useful, hidden, expect, climb, settings.random(f"beginning {number}"))
         for number in range(max(settings.restarts, 1) if hidden else 1)
     ]
     fit = _best(tries)
     for _ in range(ROUNDS if any(table.levels for table in useful.tables) else 1):
         before = fit.objectives[-1]
-        fit = run(expect, Centres.of(useful, fit.counts), fit.stacks, told=told)
+        fit = climb(Centres.of(useful, fit.counts), fit.stacks)
         if abs(fit.objectives[-1] - before) <= 10 * TOLERANCE * abs(before):
             break
     order = {each: _by_size(useful, fit.counts, each) for each in hidden}
@@ -103,6 +105,7 @@ def run(
     stacks: Sequence[Floats],
     steps: int = MOST_STEPS,
     told: Callable[[float], None] | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Fit:
     """Expectation and maximisation in turns, until a step gains next to nothing."""
     stacks = centres.fitting(stacks)
@@ -118,7 +121,7 @@ def run(
         if told is not None:
             told(objectives[-1])
         gained = np.inf if len(objectives) == 1 else objectives[-1] - objectives[-2]
-        if gained <= TOLERANCE * abs(objectives[-1]) or len(objectives) > steps:
+        if gained <= tolerance * abs(objectives[-1]) or len(objectives) > steps:
             return Fit(stacks, list(found.counts), objectives)
         stacks = centres.maximised(found.counts)
 
@@ -209,8 +212,8 @@ def _begin(
     task: LearningTask,
     hidden: Sequence[int],
     expect: Expectation,
+    climb: Callable[..., Fit],
     random: np.random.Generator,
-    told: Callable[[float], None],
 ) -> Fit:
     """A short run from what was observed, and from chance where a relation is hidden.
 
@@ -224,9 +227,9 @@ def _begin(
             _from_chance(task, table, random) if drawn else stack
             for table, stack, drawn in zip(task.tables, made, chance, strict=True)
         ]
-        fits.append(run(expect, Centres.of(task, expect(stacks).counts), stacks, FIRST, told))
+        fits.append(climb(Centres.of(task, expect(stacks).counts), stacks, FIRST))
     best = _best(fits)
-    return run(expect, Centres.of(task, best.counts), best.stacks, SHORT, told)
+    return climb(Centres.of(task, best.counts), best.stacks, SHORT)
 
 
 def _best(fits: Sequence[Fit]) -> Fit:
