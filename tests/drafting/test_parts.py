@@ -122,6 +122,49 @@ def test_hidden_sorts_are_taken_where_they_tell_more(tmp_path):
     assert found.log_loss < found.baseline.log_loss.value - 0.15
 
 
+def test_no_sorts_are_taken_where_others_are_told_by_the_same_columns(tmp_path):
+    """Sorts can be learned in a network alone, and tables between people and visits are none."""
+    rng = np.random.default_rng(3)
+    tables, sorts = rng.dirichlet([0.35] * 3, (10, 4)), rng.integers(0, 4, 1800)
+    answers = [["abc"[rng.choice(3, p=each[sort])] for each in tables] for sort in sorts.tolist()]
+    people = [
+        [n, *("" if rng.random() < 0.15 else each for each in answered)]
+        for n, answered in enumerate(answers)
+    ]
+    visits = [
+        [n, who, "" if rng.random() < 0.2 else answers[who][0]]
+        for n, who in enumerate(rng.integers(0, 1800, 1500).tolist())
+    ]
+    write(tmp_path / "people.csv", ["id", *(f"q{n}" for n in range(10))], people)
+    write(tmp_path / "visit.csv", ["id", "people_id", "r"], visits)
+    draft = lifagu.draft(tmp_path)
+    trial = next(each for each in draft.found.trials if each.subject.name == "people")
+    assert trial.is_better
+    assert not trial.is_taken
+    assert "not taken, as others are told by the same columns" in draft.report()
+    found = draft.validate()
+    assert found.log_loss < found.baseline.log_loss.value - 0.15
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [
+        (lambda number: "ct"[number * 7 % 11 % 2], "group"),
+        (lambda number: "ct"[number > 60], "number"),
+        (lambda number: "c" if number != 60 else "t", "number"),
+    ],
+    ids=["in no order", "a threshold", "one exception"],
+)
+def test_numbers_that_go_with_labels_in_no_order_name_groups(tmp_path, label, kind):
+    rng = np.random.default_rng(5)
+    rows = [
+        [n, each, label(each), "" if rng.random() < 0.2 else "uv"[rng.integers(2)]]
+        for n, each in enumerate(rng.integers(20, 100, 1200).tolist())
+    ]
+    draft = lifagu.draft(write(tmp_path / "t.csv", ["id", "code", "where", "a"], rows))
+    assert draft.found.sorts["t"]["code"].kind == kind
+
+
 def test_noise_has_no_sorts_and_no_tables(tmp_path):
     rng = np.random.default_rng(7)
     rows = [

@@ -9,7 +9,6 @@ from support.planted_databases import NOISE, PLANTED
 
 CLEAR = 0.15  # of the log loss of frequencies that must be gained
 CHANCE = 3.5  # standard errors
-NAMES = [each for each in PLANTED if each != "children_with_gaps"]  # which nobody tells yet
 
 
 def gain_of(told):
@@ -18,7 +17,7 @@ def gain_of(told):
     return gain["log_loss"], gain["log_loss"] / max(gain["standard_error"], 1e-3)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PLANTED)
 def test_what_was_planted_is_found_and_worth_it(name, tmp_path):
     make, relation, table = PLANTED[name]
     found = walked(made("sqlite", tmp_path, make(Random(7))), tmp_path, steps=["validate"])
@@ -53,7 +52,7 @@ def test_noise_hardly_ever_has_tables(name, tmp_path):
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PLANTED)
 def test_what_was_planted_is_found_by_other_chance(name, seed, tmp_path):
     make, relation, table = PLANTED[name]
     found = walked(made("sqlite", tmp_path, make(Random(seed))), tmp_path, steps=["validate"])

@@ -114,6 +114,15 @@ def test_what_is_too_wide_is_refused():
         expectation(LearningTask(long.relations, (chain,)), memory_limit=2**14).work()
 
 
+def test_what_takes_too_much_work_is_refused_before_it_is_planned():
+    chain = table("x", (0, np.arange(999)), (0, np.arange(1, 1000)))
+    task = LearningTask((cells("X", [-1] * 1000, 2),), (chain,))
+    work = expectation(task).work()
+    assert expectation(task).work(work) == work
+    with pytest.raises(TooLargeError, match="more than 3,000 numbers"):
+        expectation(task).work(3_000)
+
+
 def test_nothing_to_learn_and_idle_cells():
     task = LearningTask((cells("X", [-1, 0, -1], 3),), ())
     assert expectation(task)([]).log_weight == pytest.approx(2 * np.log(3))

@@ -99,6 +99,19 @@ def nested_groups(r):
     return {"p": Table({**ID, **columns}, rows)}
 
 
+@planted("Teacher", "Teacher given Hours and Class by place and school")
+def a_class_in_a_school(r):
+    """Who teaches is told by class and hours within a school, by none of them alone."""
+    teacher = {(s, c, h): r.choice("uvw") for s in range(40) for c in "ab" for h in "xy"}
+    rows = []
+    for place in range(3000):
+        s, c, h = school = r.randrange(40), r.choice("ab"), r.choice("xy")
+        told = like(r, teacher[school], "uvw", 0.05)
+        rows.append((place, s * 37 % 101, "ct"[s % 7 % 2], c, h, hole(r, told, 0.5)))
+    columns = {"school": "INTEGER", "place": "TEXT", "class": "TEXT", "hours": "TEXT"}
+    return {"p": Table({**ID, **columns, "teacher": "TEXT"}, rows)}
+
+
 @planted("A", "A and par K")
 def a_parent(r):
     of = [r.choice("uv") for _ in range(60)]
@@ -139,7 +152,7 @@ def children_that_tell(r):
 def children_with_gaps(r):
     of = [r.choice("uv") for _ in range(250)]
     known = [(place, hole(r, k)) for place, k in enumerate(of)]
-    return {"par": Table({**ID, "k": "TEXT"}, known), "ch": children(r, of, 700)}
+    return {"par": Table({**ID, "k": "TEXT"}, known), "ch": children(r, of, 500)}
 
 
 @planted("A", "list: ins")

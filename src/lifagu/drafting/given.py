@@ -47,14 +47,13 @@ class _Parents:
         counts = np.bincount(self.truth, minlength=self.target.size) + 0.5
         self.told: Floats = np.tile(counts / counts.sum(), (len(self.known), 1))
         self.context = np.zeros(len(self.known), dtype=np.int64)
-        self.entries = self.target.size
-        self.groups = 1
+        self.entries, self.others, self.groups = self.target.size, 0, 1
 
     def run(self) -> ChosenTables:
         """Add parents as long as one is worth it."""
         many, choices, left = len(self.known), list[TableChoice](), list(self.allowed)
         lucky = np.log(max(1, len(left)))
-        while many and len(choices) <= MOST_GIVEN:
+        while many:
             left = [number for number in left if self._has_room(self._candidate(number))]
             trials = [(number, *self._added(number)) for number in left]
             if not trials:
@@ -75,7 +74,8 @@ class _Parents:
         if candidate.other is None:
             return self.groups == 1 and self.entries * candidate.size <= MOST_NUMBERS
         entries = self.entries * candidate.size
-        return entries <= MOST_ENTRIES and entries * self.groups <= MOST_NUMBERS
+        is_small = entries <= MOST_ENTRIES and entries * self.groups <= MOST_NUMBERS
+        return self.others < MOST_GIVEN and is_small
 
     def _take(self, number: int, context: Ints, told: Floats) -> None:
         candidate = self._candidate(number)
@@ -84,6 +84,7 @@ class _Parents:
             self.groups = candidate.size
         else:
             self.entries *= candidate.size
+            self.others += 1
 
     def _added(self, number: int) -> tuple[float, Ints, Floats]:
         """What a further parent adds in nats, with the combinations and distributions then."""
