@@ -158,11 +158,13 @@ def test_no_sorts_are_taken_where_others_are_told_by_the_same_columns(tmp_path):
 def test_numbers_that_go_with_labels_in_no_order_name_groups(tmp_path, label, kind):
     rng = np.random.default_rng(5)
     rows = [
-        [n, each, label(each), "" if rng.random() < 0.2 else "uv"[rng.integers(2)]]
+        [n, each if n >= 40 else "", label(each), "" if rng.random() < 0.2 else "uv"[n % 3 % 2]]
         for n, each in enumerate(rng.integers(20, 100, 1200).tolist())
     ]
     draft = lifagu.draft(write(tmp_path / "t.csv", ["id", "code", "where", "a"], rows))
     assert draft.found.sorts["t"]["code"].kind == kind
+    told = "- t.code, 40 gaps: its values are names of groups" in draft.report()
+    assert told == (kind == "group")
 
 
 def test_noise_has_no_sorts_and_no_tables(tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lifagu.basics.words import counted
 from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.found import FoundOut, is_nearly_empty
 from lifagu.drafting.keys import SAID, Link
@@ -47,6 +48,10 @@ def left_out(found: FoundOut) -> Iterator[str]:
         for column, sort in sorts.items():
             if sort.kind == "left out" and (table, column) not in who:
                 yield f"- {table}.{column}: {sort.why}"
+            gaps = found.tables[table].columns[column].gaps
+            if sort.kind == "group" and gaps and (table, column) not in who:
+                why = f"{sort.why}; its gaps are not predicted"
+                yield f"- {table}.{column}, {counted(gaps, 'gap')}: {why}"
     for seen in found.tables.values():
         for each in seen.table.columns:
             if each.kind == "other":
