@@ -1,5 +1,6 @@
 """Frames and connections as sources: read like files, left as they were, refused in one line."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -370,6 +371,34 @@ def test_connections_of_one_s_own_making():
         connection.exec_driver_sql("INSERT INTO t VALUES ('x')")
     assert rows_of(engine, "SELECT a FROM t") == [("x",)]
     engine.dispose()
+
+
+def test_parfactors_over_the_same_rows_ask_for_them_once(tmp_path):
+    rows = {"sql": "SELECT id AS m FROM machine"}
+    template = {
+        "format": "lifagu/1",
+        "source": "elsewhere.sqlite",
+        "domains": {"Machine": {"sql": "SELECT id FROM machine"}},
+        "relations": [{"name": name, "of": ["Machine"]} for name in "ABC"],
+        "parfactors": [
+            {"name": f"{one}{other}", "args": [f"{one}(M)", f"{other}(M)"], "rows": rows, **table}
+            for one, other, table in (
+                ("A", "B", {"table": [1, 2, 3, 4]}),
+                ("B", "C", {"table": [5, 6, 7, 8]}),
+            )
+        ],
+    }
+    (tmp_path / "t.json").write_text(json.dumps(template))
+    asked = []
+    with closing(sqlite3.connect(":memory:")) as connected:
+        connected.execute("CREATE TABLE machine (id INTEGER PRIMARY KEY)")
+        connected.executemany("INSERT INTO machine VALUES (?)", [(3,), (1,), (2,)])
+        connected.commit()
+        connected.set_trace_callback(asked.append)
+        graph = lifagu.io.load(tmp_path / "t.json", database=connected).model
+    assert [len(graph.variables), len(graph.factors)] == [9, 6]
+    fetched = [each for each in asked if "AS m" in each and "LIMIT 0" not in each]
+    assert len(fetched) == 1, asked
 
 
 def test_what_a_duckdb_connection_has_for_itself():

@@ -49,14 +49,14 @@ class TableChoice:
 class ChosenTables:
     """What was chosen for one attribute, how many candidates there were, and on how many rows.
 
-    is_sparse: whether it has so many gaps that these must not tell about others.
+    is_given: whether they are one table, given all of them, so that gaps tell nothing about others.
     """
 
     target: Attribute
     choices: tuple[TableChoice, ...]
     candidates: int
     rows: int
-    is_sparse: bool = False
+    is_given: bool = False
 
     @property
     def known(self) -> int:

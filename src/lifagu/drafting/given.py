@@ -64,7 +64,7 @@ class _Parents:
             self._take(number, context, told)
             choices.append(TableChoice(self.target, self._candidate(number), gain / many))
             left.remove(number)
-        return ChosenTables(self.target, tuple(choices), len(self.allowed), many, is_sparse=True)
+        return ChosenTables(self.target, tuple(choices), len(self.allowed), many, is_given=True)
 
     def _candidate(self, number: int) -> Candidate:
         return self.weighing.candidates[number]

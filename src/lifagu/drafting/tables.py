@@ -56,13 +56,13 @@ class DraftedTable:
 def drafted_tables(chosen: Iterable[ChosenTables], most: int) -> list[DraftedTable]:
     """One table for each pair and each grouping that was chosen, the most telling first.
 
-    An attribute with many gaps has one table alone, given what tells most about it.
+    An attribute whose gaps must not tell has one table alone, given what tells about it.
     """
     gains: dict[tuple[Any, ...], float] = {}
     first: dict[tuple[Any, ...], TableChoice] = {}
     given = []
     for each in chosen:
-        if each.is_sparse:
+        if each.is_given:
             given += [each] if each.choices else []
             continue
         levels = {name for choice in each.choices for name in choice.candidate.by}
@@ -152,8 +152,8 @@ def _given(chosen: ChosenTables, taken: set[str]) -> DraftedTable:
     by, sql = ((), rows_of(one, *beside)) if not groupings else (groupings[0].by, groupings[0].sql)
     groups = f" by {' and '.join(by)}" if by else ""
     name = _free(f"{one.name}{f' given {words}' if beside else ''}{groups}", taken)
-    told = f"{one.name} is told{f' by {words}' if beside else ''}{groups}; as it is often missing, "
-    told += "its gaps must not tell about others"
+    told = f"{one.name} is told{f' by {words}' if beside else ''}{groups}"
+    told += "; by themselves its gaps say nothing about others"
     return DraftedTable(name, one, tuple(beside), None, by, sql, gain, told, bool(beside))
 
 

@@ -2,7 +2,8 @@
 
 An attribute with many gaps may be missing because of what it is. Its gaps must not tell about
 others then, as they would if they were summed over in a table with main effects of both; so nobody
-is told by it but along a table that is given the others, and such tables have an order.
+is told by it but along a table that is given the others, and such tables have an order. Where most
+attributes of a subject are such, all are: a network is learned faster than a mixture of both.
 """
 
 from __future__ import annotations

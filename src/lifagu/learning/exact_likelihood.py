@@ -28,6 +28,7 @@ from lifagu.relational.learning_task import (
 TRACTABLE = 2**21  # numbers that one pass may handle: a twentieth of a second, hundreds of times
 COMMON, GROUPS = 0.1, 2.0  # penalties to begin with
 ROUNDS, STEPS = 4, 60  # how often penalties are found anew, and steps between
+ENOUGH = 1e-6  # steps end where one gains less than this share: far less than chance leaves open
 
 
 def is_tractable(expect: Expectation, most: int = TRACTABLE) -> bool:
@@ -59,6 +60,7 @@ def learn_by_likelihood(
             point,
             scale=np.sqrt(bends + likelihood.spread(penalties)),
             iterations=STEPS if turn < ROUNDS - 1 else 4 * STEPS,
+            tolerance=ENOUGH,
             progress=progress,
         )
         point = found.point
