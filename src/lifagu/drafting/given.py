@@ -20,12 +20,20 @@ from lifagu.drafting.choosing import LEAST_GAIN, ChosenTables, TableChoice, Weig
 MOST_GIVEN = 3  # attributes that tell one with many gaps, beside a grouping …
 MOST_ENTRIES = 1_000  # … and entries of its table, for each group
 MOST_NUMBERS = 2**20  # for all groups
+MOST_TRIED, FEWEST_TRIED = 60, 20  # attributes that are tried as parents: those that tell alone …
+TRIALS = 20_000  # … fewer, where there are so many attributes to be told
 HELD: tuple[float, ...] = (0.5, 2.0, 8.0, 32.0)  # records that a coarser table counts as
 
 
-def choose_given(target: Attribute, weighing: Weighing, allowed: Sequence[int]) -> ChosenTables:
-    """The parents of an attribute, and the grouping of its table, the most telling first."""
-    return _Parents(target, weighing, list(allowed)).run()
+def choose_given(
+    target: Attribute, weighing: Weighing, allowed: Sequence[int], targets: int
+) -> ChosenTables:
+    """The parents of an attribute, and the grouping of its table, the most telling first.
+
+    targets: how many attributes there are to be told like this one.
+    """
+    few = max(FEWEST_TRIED, min(MOST_TRIED, TRIALS // max(1, targets)))
+    return _Parents(target, weighing, list(allowed)).run(few)
 
 
 @dataclass(eq=False)
@@ -49,9 +57,9 @@ class _Parents:
         self.context = np.zeros(len(self.known), dtype=np.int64)
         self.entries, self.others, self.groups = self.target.size, 0, 1
 
-    def run(self) -> ChosenTables:
-        """Add parents as long as one is worth it."""
-        many, choices, left = len(self.known), list[TableChoice](), list(self.allowed)
+    def run(self, few: int) -> ChosenTables:
+        """Add parents as long as one is worth it; few: attributes that are tried."""
+        many, choices, left = len(self.known), list[TableChoice](), self._likely(few)
         lucky = np.log(max(1, len(left)))
         while many:
             left = [number for number in left if self._has_room(self._candidate(number))]
@@ -65,6 +73,23 @@ class _Parents:
             choices.append(TableChoice(self.target, self._candidate(number), gain / many))
             left.remove(number)
         return ChosenTables(self.target, tuple(choices), len(self.allowed), many, is_given=True)
+
+    def _likely(self, few: int) -> list[int]:
+        """Groupings, and those attributes that tell most by themselves, told by a score test."""
+        blocks = self.weighing.blocks
+        plain = {n: block for n in self.allowed if (block := blocks[n]) is not None}
+        if len(plain) <= few:
+            return list(self.allowed)
+        residual = np.zeros((len(self.weighing.picked), self.target.size), dtype=np.float32)
+        residual[self.known] = -self.told
+        residual[self.known, self.truth] += 1.0
+        labels = self.weighing.dense
+        there = np.zeros(len(labels), dtype=np.float32)
+        there[self.known] = 1.0
+        scores = ((labels.T @ residual) ** 2).sum(axis=1) / (labels.T @ there + 1.0)
+        order = sorted(plain, key=lambda number: (-float(scores[plain[number]].sum()), number))
+        kept = set(order[:few])
+        return [number for number in self.allowed if number in kept or number not in plain]
 
     def _candidate(self, number: int) -> Candidate:
         return self.weighing.candidates[number]

@@ -67,7 +67,7 @@ class Teller:
                 self.progress(len(found), len(asked))
                 allowed = _allowed(candidates, target, places)
                 if places[id(target)]:
-                    found.append(choose_given(target, weighing, allowed))
+                    found.append(choose_given(target, weighing, allowed, len(targets)))
                 else:
                     found.append(choose(target, weighing, self.most, allowed))
         return found
