@@ -200,6 +200,17 @@ def test_gaps_that_tell_do_so_and_do_not_tell_by_themselves(tmp_path):
     assert found.log_loss < found.baseline.log_loss.value - 0.1
 
 
+def test_numbers_that_name_somebody_have_no_mean(tmp_path):
+    rng = np.random.default_rng(4)
+    numbers = rng.choice(3_000_000, 600, replace=False)
+    rows = [[int(each), n % 60, "uv"[rng.integers(2)]] for n, each in enumerate(numbers)]
+    write(tmp_path / "visit.csv", ["visit", "ward", "a"], rows)
+    wards = [[n, "" if n % 5 == 0 else "xy"[n % 3 % 2]] for n in range(60)]
+    write(tmp_path / "ward.csv", ["ward", "b"], wards)
+    draft = lifagu.draft(tmp_path, keys={"visit": ["visit"]})
+    assert not [each.name for each in draft.found.attributes if each.name.startswith("Mean")]
+
+
 def test_long_tables_become_a_relation_for_each_attribute(tmp_path):
     rng = np.random.default_rng(1)
     ill = rng.random(300) < 0.5

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Ints
 from lifagu.drafting.asking import Asker, aliased, quoted
 from lifagu.drafting.column_values import coded, value_sql
-from lifagu.drafting.keys import Link, Sorts
+from lifagu.drafting.keys import Key, Link, Sorts
 from lifagu.drafting.naming import GivenNames
 from lifagu.drafting.seen import SeenTable
 from lifagu.drafting.subjects import DraftSubject
@@ -85,6 +85,7 @@ class Surroundings:
 
     tables: Mapping[str, SeenTable]
     sorts: Sorts
+    keys: Mapping[str, Key]
     links: tuple[Link, ...]
     asker: Asker
     names: GivenNames

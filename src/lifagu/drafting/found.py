@@ -178,7 +178,14 @@ class _Drafter:
         )
         twice = frozenset(column for column, count in often.items() if count > 1)
         around = Surroundings(
-            schema.tables, schema.sorts, schema.links, self.asker, names, twice, self.settings.bins
+            schema.tables,
+            schema.sorts,
+            schema.keys,
+            schema.links,
+            self.asker,
+            names,
+            twice,
+            self.settings.bins,
         )
         own, lists = OwnColumns(around), ListedValues(around)
         found: list[Attribute] = []

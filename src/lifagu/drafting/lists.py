@@ -51,6 +51,8 @@ class ListedValues:
             sort = self.around.sorts[table.name][column.name]
             if column.name in link.columns or (long and column.name in long):
                 continue
+            if sort.kind == "number" and column.name in self._names(table.name):
+                continue
             if (table.name, column.name) in asked:
                 continue
             if sort.kind == "number" and column.family in ("integer", "number"):
@@ -59,6 +61,12 @@ class ListedValues:
                 yield from self._presences(subject, link, column)
         if long:
             yield from self._pivoted(subject, link, *long)
+
+    def _names(self, table: str) -> set[str]:
+        """Columns that name somebody, whose numbers are no quantities."""
+        links = {name for link in self.around.links if link.table == table for name in link.columns}
+        key = self.around.keys[table].columns
+        return links | set(key if len(key) == 1 else ())
 
     def _long(self, link: Link, asked: Collection[tuple[str, str]]) -> tuple[str, str] | None:
         """The columns attribute and value of a long table: each attribute stands once, and varies.
