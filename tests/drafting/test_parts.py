@@ -155,10 +155,16 @@ def test_no_sorts_are_taken_where_others_are_told_by_the_same_columns(tmp_path):
     ],
     ids=["in no order", "a threshold", "one exception"],
 )
-def test_numbers_that_go_with_labels_in_no_order_name_groups(tmp_path, label, kind):
+@pytest.mark.parametrize("nothing", ["", "NA"])
+def test_numbers_that_go_with_labels_in_no_order_name_groups(tmp_path, label, kind, nothing):
     rng = np.random.default_rng(5)
     rows = [
-        [n, each if n >= 40 else "", label(each), "" if rng.random() < 0.2 else "uv"[n % 3 % 2]]
+        [
+            n,
+            each if n >= 40 else nothing,
+            label(each if n >= 40 else 20),
+            "" if rng.random() < 0.2 else "uv"[n % 3 % 2],
+        ]
         for n, each in enumerate(rng.integers(20, 100, 1200).tolist())
     ]
     draft = lifagu.draft(write(tmp_path / "t.csv", ["id", "code", "where", "a"], rows))

@@ -15,6 +15,7 @@ from lifagu.drafting.keys import Link, Sorts
 from lifagu.drafting.paths import LinkPath
 from lifagu.drafting.seen import SeenColumn, SeenTable
 from lifagu.drafting.subjects import DraftSubject
+from lifagu.graph.bins import number_of
 
 LEAST_PER_GROUP = 1.1  # rows on average, so that groups can tell something
 LEAST_MIXED = 10  # numbers that would go with several labels by chance
@@ -111,7 +112,9 @@ def codes_of_groups(
 
 def _names_alike(numbers: SeenColumn, labels: Ints) -> bool:
     """Whether each number goes with one label, though chance would not have it, nor an order."""
-    known = (numbers.codes >= 0) & (labels >= 0)
+    values = [number_of(text) for text in numbers.texts]
+    is_number = np.array([each is not None for each in values] + [False])  # the last one: no value
+    known = is_number[numbers.codes] & (labels >= 0)
     codes, mine = numbers.codes[known], labels[known]
     if not len(mine):
         return False
@@ -123,7 +126,7 @@ def _names_alike(numbers: SeenColumn, labels: Ints) -> bool:
         return False
     label_of = np.zeros(len(numbers.texts), dtype=np.int64)
     label_of[codes] = mine
-    order = sorted(met.tolist(), key=lambda code: float(numbers.texts[code]))
+    order = sorted(met.tolist(), key=lambda code: values[code] or 0.0)
     changes = int(np.count_nonzero(np.diff(label_of[order])))
     return changes > IN_ORDER * (int(np.count_nonzero(shares)) - 1)
 
