@@ -60,6 +60,10 @@ class Known:
         own = [*self._own(table, left_out), *self._missing(table, left_out)]
         return [*own, *self._above(table, 2), *self._below(table)]
 
+    def plain(self, table: str, without: Iterable[str]) -> list[Column]:
+        """A table's own columns and those of the rows that foreign keys lead to, as they are."""
+        return [*self._own(table, set(without)), *self._above(table, 2, summaries=False)]
+
     def groups(self, table: str, without: Iterable[str]) -> list[Ints]:
         """Codes of columns that many rows may share: foreign keys, and whatever repeats."""
         frame, left_out = self.tables[table], set(without)
@@ -95,16 +99,19 @@ class Known:
             for found in _features(column, frame[column], column in pointing, most)
         ]
 
-    def _above(self, table: str, steps: int, without: Pointer | None = None) -> list[Column]:
-        """Columns of the rows that each row points to."""
+    def _above(
+        self, table: str, steps: int, without: Pointer | None = None, summaries: bool = True
+    ) -> list[Column]:
+        """Columns of the rows that each row points to; summaries: also of what points to these."""
         frame, found = self.tables[table], []
         for pointer in self.pointers if steps else ():
             if pointer == without or not pointer.is_in(table, frame):
                 continue
             rows, name = self._pointed(frame, pointer), "_".join(pointer.columns)
             there = self._own(pointer.to, set(pointer.there))
-            there += self._above(pointer.to, steps - 1)
-            if len(np.unique(rows)) == len(rows):  # another table about the same things
+            there += self._above(pointer.to, steps - 1, summaries=summaries)
+            # another table about the same things
+            if summaries and len(np.unique(rows)) == len(rows):
                 there += self._below(pointer.to, table)
             found += [each.at(rows, name) for each in there]
         return found
