@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from features import Floats
 from rivals.columns import Learner, every_column
+from rivals.imputers import LEAVES, NEIGHBOURS, chained_equations, chained_trees, nearest
+from rivals.latent import CLASSES, latent_classes
 from rivals.learners import BOOSTING, CATBOOST, FOREST, LIGHTGBM
+from rivals.networks import AGRUM_WEIGHTS, PGMPY_WEIGHTS, agrum_network, pgmpy_network
 from rivals.pooling import STRENGTHS, frequencies, group_pooling
+from rivals.whole import Impute, whole_sheet
 from sheets import Sheet
 
 
@@ -40,6 +45,13 @@ def _learners(name: str, learner: Learner, package: str | None, stops: str) -> l
     ]
 
 
+def _whole(
+    name: str, impute: Impute, settings: Sequence[Any], what: str, package: str | None = None
+) -> Rival:
+    tuning = f"{what}, share of frequencies mixed in, on a fifth of the cells"
+    return Rival(name, partial(whole_sheet, impute=impute, settings=settings), package, tuning)
+
+
 _ALL = [
     Rival("frequencies", frequencies, None, "none"),
     Rival(
@@ -52,6 +64,32 @@ _ALL = [
     *_learners("boosting (scikit-learn)", BOOSTING, None, " and when to stop"),
     *_learners("LightGBM", LIGHTGBM, "lightgbm", " and when to stop"),
     *_learners("CatBoost", CATBOOST, "catboost", " and when to stop"),
+    _whole("KNNImputer", nearest, NEIGHBOURS, f"{len(NEIGHBOURS)} numbers of neighbours"),
+    _whole("IterativeImputer with trees", chained_trees, LEAVES, f"{len(LEAVES)} sizes of leaves"),
+    _whole(
+        "miceforest", chained_equations, (None,), "as it comes but for few rounds", "miceforest"
+    ),
+    _whole(
+        "latent classes (EM)",
+        latent_classes,
+        CLASSES,
+        f"{len(CLASSES)} numbers of classes",
+        "stepmix",
+    ),
+    _whole(
+        "pyAgrum",
+        agrum_network,
+        AGRUM_WEIGHTS,
+        f"{len(AGRUM_WEIGHTS)} strengths of smoothing",
+        "pyagrum",
+    ),
+    _whole(
+        "pgmpy",
+        pgmpy_network,
+        PGMPY_WEIGHTS,
+        f"{len(PGMPY_WEIGHTS)} strengths of smoothing",
+        "pgmpy",
+    ),
 ]
 
 RIVALS = {each.name: each for each in _ALL}

@@ -1,0 +1,35 @@
+"""Latent classes, fitted by EM on rows with gaps: StepMix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from features import Floats
+from rivals.whole import Gaps, normalised
+
+CLASSES = (2, 4, 8, 16)
+MOST_ROWS = 10_000  # to learn from
+STARTS = 2  # of EM, the better one is kept
+
+
+def latent_classes(gaps: Gaps, classes: int) -> list[Floats]:
+    """P(cell | the row's other known cells), where a row's cells depend only on its class."""
+    from stepmix import StepMix
+
+    cells = np.where(gaps.codes < 0, np.nan, gaps.codes)
+    model = StepMix(
+        classes,
+        measurement="categorical_nan",
+        n_init=STARTS,
+        max_iter=200,
+        abs_tol=1e-6,
+        progress_bar=0,
+        random_state=0,
+    )
+    model.fit(cells[gaps.some(MOST_ROWS)])
+    tables = model.get_parameters()["measurement"]["pis"]
+    tables = tables.reshape(classes, len(gaps.sizes), -1)
+    return [
+        normalised(model.predict_proba(cells[asked]) @ tables[:, place, : gaps.sizes[place]])
+        for place, asked in enumerate(gaps.asked)
+    ]
