@@ -23,13 +23,16 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from boosting import GRID, MOST_FITTED, MOST_TUNED, Boosted, boosted
 from commands import command
 from databases import DATA, DATABASES, prepared
 from machine import machine
 from part import MEASURED, Part, end_when_asked, sized
-from raw_tables import Raw, asked_columns, read_cells
+from raw_tables import Raw, Target, asked_columns, read_cells
+from rivals.columns import MOST_FITTED, MOST_TUNED, one_column
+from rivals.learners import BOOSTING
+from rivals.pooling import common
 from scores import calibration_error, clipped_losses, hits, interval
+from sheets import Sheet, sheets
 
 SMALL = ("uwcse", "webkb")
 WAIT = 3_600.0  # seconds for each command
@@ -162,9 +165,10 @@ def _explained(limit: float) -> Iterator[str]:
     yield "(all rounds are counted together, times are of one). *Boosting*:"
     yield "scikit-learn's histogram gradient boosting for each relation on the same hidden cells,"
     yield "from all raw columns of the row, those that foreign keys lead to, summaries of the rows"
-    yield f"that point to it, and rates of its groups counted out of fold; {len(GRID)} settings"
-    yield "tried on a fifth of the training rows held out, early stopping, frequencies where none"
-    yield f"is better; at most {MOST_TUNED:,} rows to tune and {MOST_FITTED:,} to fit, and"
+    yield "that point to it, and rates of its groups counted out of fold;"
+    yield f"{len(BOOSTING.settings)} settings tried on a fifth of the training rows held out,"
+    yield "early stopping, frequencies where none is better; at most"
+    yield f"{MOST_TUNED:,} rows to tune and {MOST_FITTED:,} to fit, and"
     yield f"{limit:,.0f} s for a database, relations in random order: those not reached are not"
     yield "compared. It is told the right foreign keys; lifagu has to find them where none are"
     yield "declared. Times are seconds of all threads together, which hardly depend on what else"
@@ -228,15 +232,12 @@ def _round(draft: Judged, seed: int, limit: float) -> Round | str:
     if isinstance(validate, str):
         return validate
     asked = read_cells(cells)
-    ordered = [asked[place] for place in np.random.default_rng(seed).permutation(len(asked))]
-    pointers = DATABASES[draft.name].pointers
     start, busy = time.perf_counter(), time.process_time()
-    scored, unable = [], []
-    for each in boosted(draft.raw, pointers, draft.template, ordered):
-        if isinstance(each, str):
-            unable.append(each)
-            continue
-        scored.append(_scored(each))
+    found, unable = sheets(draft.raw, DATABASES[draft.name].pointers, draft.template, asked)
+    columns = [(sheet, target) for sheet in found for target in sheet.targets]
+    scored: list[Scored] = []
+    for place in np.random.default_rng(seed).permutation(len(columns)):
+        scored.append(_scored(*columns[place]))
         if time.perf_counter() - start > limit:
             break
     return Round(
@@ -245,20 +246,20 @@ def _round(draft: Judged, seed: int, limit: float) -> Round | str:
         time.process_time() - busy,
         tuple(scored),
         tuple(unable),
-        len(asked) - len(scored) - len(unable),
+        len(columns) - len(scored),
     )
 
 
-def _scored(one: Boosted) -> Scored:
-    told = dict(
-        zip(WAYS, (one.frequencies, one.probabilities, one.told.probabilities), strict=True)
-    )
+def _scored(sheet: Sheet, target: Target) -> Scored:
+    truth = target.told.truth
+    boosted = one_column(sheet, target, BOOSTING, with_features=True)
+    told = dict(zip(WAYS, (common(target), boosted, target.told.probabilities), strict=True))
     return Scored(
-        one.told.relation,
-        {way: clipped_losses(each, one.told.truth) for way, each in told.items()},
-        {way: hits(each, one.told.truth) for way, each in told.items()},
+        target.told.relation,
+        {way: clipped_losses(each, truth) for way, each in told.items()},
+        {way: hits(each, truth) for way, each in told.items()},
         {way: each.max(1) for way, each in told.items()},
-        one.told.individuals,
+        target.told.individuals,
     )
 
 

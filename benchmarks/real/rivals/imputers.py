@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 
-from features import Floats, Ints
+from features import Floats
 from rivals.whole import Gaps, normalised
 
-NEIGHBOURS = (5, 15, 40, 100)
+NEIGHBOURS = (10, 30, 100)
 MOST_NEAR = 4_000  # rows among which neighbours are
 LEAVES = (5, 20)  # least rows of a leaf of chained trees
 MOST_CHAINED = 3_000  # rows that chained trees learn from

@@ -8,8 +8,8 @@ from features import Floats
 from rivals.whole import Gaps, normalised
 
 CLASSES = (2, 4, 8, 16)
-MOST_ROWS = 10_000  # to learn from
-STARTS = 2  # of EM, the better one is kept
+MOST_ROWS = 5_000  # to learn from
+MOST_STEPS = 50  # of EM
 
 
 def latent_classes(gaps: Gaps, classes: int) -> list[Floats]:
@@ -18,13 +18,7 @@ def latent_classes(gaps: Gaps, classes: int) -> list[Floats]:
 
     cells = np.where(gaps.codes < 0, np.nan, gaps.codes)
     model = StepMix(
-        classes,
-        measurement="categorical_nan",
-        n_init=STARTS,
-        max_iter=200,
-        abs_tol=1e-6,
-        progress_bar=0,
-        random_state=0,
+        classes, measurement="categorical_nan", max_iter=MOST_STEPS, progress_bar=0, random_state=0
     )
     model.fit(cells[gaps.some(MOST_ROWS)])
     tables = model.get_parameters()["measurement"]["pis"]

@@ -16,6 +16,8 @@ from rivals.columns import Learner, Rows, Setting
 
 MOST_ROUNDS, PATIENCE = 300, 10
 TREES = 100
+DRAWN = 40  # features that each split of CatBoost is chosen from, by chance
+MOST_ONE_HOT = 30  # labels of a category; CatBoost counts targets for those with more
 
 
 # ---- forests
@@ -143,6 +145,10 @@ def _fit_catboost(setting: Setting, rows: Rows, categories: list[bool], stop: Ro
 
     model = catboost.CatBoostClassifier(
         **{"iterations": MOST_ROUNDS, **setting},
+        rsm=min(1.0, DRAWN / len(categories)),
+        one_hot_max_size=MOST_ONE_HOT,
+        max_ctr_complexity=1,
+        border_count=32,
         cat_features=np.flatnonzero(categories).tolist(),
         od_type="Iter",
         od_wait=PATIENCE,
@@ -161,7 +167,7 @@ def _catboost_rounds(fitted: _WithCategories) -> Setting:
 
 
 CATBOOST = Learner(
-    tuple({"learning_rate": rate, "depth": depth} for rate, depth in product((0.06, 0.2), (4, 6))),
+    ({"learning_rate": 0.15, "depth": 4}, {"learning_rate": 0.15, "depth": 6}),
     _fit_catboost,
     _catboost_rounds,
 )

@@ -29,6 +29,8 @@ def agrum_network(gaps: Gaps, weight: float) -> list[Floats]:
     """Greedy hill climbing by BIC, tables by EM with a smoothing prior, lazy propagation."""
     import pyagrum
 
+    pyagrum.initRandom(1)  # EM starts by chance
+    pyagrum.setNumberOfThreads(1)
     rows, empty = gaps.some(MOST_ROWS), pyagrum.BayesNet()
     for place, size in enumerate(gaps.sizes):
         empty.add(pyagrum.LabelizedVariable(_name(place), "", [str(each) for each in range(size)]))
