@@ -87,6 +87,15 @@ def _pupils(_: Path, path: Path) -> None:
     to_csv(_frame("AER", "STAR"), path)
 
 
+def _schools(_: Path, path: Path) -> None:
+    """A folder of two CSV files: pupils, who get a number each, and their schools."""
+    path.mkdir()
+    pupils = _frame("nlme", "MathAchieve")
+    pupils.insert(0, "pupil", range(1, len(pupils) + 1))
+    to_csv(pupils, path / "pupils.csv")
+    to_csv(_frame("nlme", "MathAchSchool"), path / "schools.csv")
+
+
 def _captures(_: Path, path: Path) -> None:
     """A folder of three CSV files without declared keys."""
     path.mkdir()
@@ -157,6 +166,10 @@ DATABASES = {
         Foreign(
             *("portal", "captured rodents, three CSV files", "portal", _captures),
             (same("species", "species_id"), same("plots", "plot_id")),
+        ),
+        Foreign(
+            *("schools", "pupils of 160 schools, two CSV files", "schools", _schools),
+            (same("schools", "School"),),
         ),
         Foreign(
             *("lahman", "baseball, SQLite with keys", "lahman.sqlite", _baseball), BASEBALL_POINTERS

@@ -111,6 +111,43 @@ class Raw:
             return pd.read_sql_query(sql, self._database)
         return self._database.execute(sql).df()
 
+    def empty(self, table: str, column: str, rows: Ints) -> None:
+        """NULL in some cells of the database; the frames stay as they were."""
+        self._each(f'UPDATE "{table}" SET "{column}" = NULL WHERE "{ROW.format(table)}"', rows)
+
+    def drop(self, table: str, rows: Ints) -> None:
+        """Some rows of the database gone; the frames stay as they were."""
+        self._each(f'DELETE FROM "{table}" WHERE "{ROW.format(table)}"', rows)
+
+    def _each(self, change: str, rows: Ints) -> None:
+        self._database.execute("CREATE TEMP TABLE chosen (n INTEGER)")
+        if self._served:
+            self._database.executemany(
+                "INSERT INTO chosen VALUES (?)", rows.reshape(-1, 1).tolist()
+            )
+        else:
+            self._database.register("numbers", pd.DataFrame({"n": rows}))
+            self._database.execute("INSERT INTO chosen SELECT n FROM numbers")
+        self._database.execute(f"{change} IN (SELECT n FROM chosen)")
+        self._database.execute("DROP TABLE chosen")
+
+    def write(self, path: Path) -> None:
+        """The database as it is now in the form that it came in: SQLite, a file, or a folder."""
+        if self._served:
+            for name in self.tables:
+                self._database.execute(f'ALTER TABLE "{name}" DROP COLUMN "{ROW.format(name)}"')
+            self._database.commit()
+            with contextlib.closing(sqlite3.connect(path)) as there:
+                self._database.backup(there)
+            return
+        if not path.suffix:
+            path.mkdir()
+        for name in self.tables:
+            row = ROW.format(name)
+            kept = f'SELECT * EXCLUDE "{row}" FROM "{name}" ORDER BY "{row}"'
+            to = path if path.suffix else path / f"{name}.csv"
+            self._database.execute(f"COPY ({kept}) TO '{to}' (HEADER)")
+
 
 def _sqlite(path: Path) -> Any:
     made = sqlite3.connect(":memory:")
@@ -175,12 +212,12 @@ def _target(
     if not isinstance(evidence, Mapping) or "sql" not in evidence:
         return f"{relation['name']}: its evidence is no query"
     keys = len(relation["of"])
-    found = _rows(raw, evidence["sql"], keys)
+    found = rows_of(raw, evidence["sql"], keys)
     if found is None:
         return f"{relation['name']}: its values are of no rows of a table"
     table, columns, frame = found
     frame = frame[frame["value"].notna()]
-    names = _individuals(frame, keys)
+    names = individuals_of(frame, keys)
     place = {name: number for number, name in enumerate(names)}
     if not all(each in place for each in told.individuals):
         return f"{relation['name']}: individuals have other names than rows"
@@ -195,7 +232,7 @@ def _target(
     return Target(told, table, columns, rows[known], values[known], rows[hidden])
 
 
-def _rows(raw: Raw, sql: str, keys: int) -> tuple[str, tuple[str, ...], Any] | None:
+def rows_of(raw: Raw, sql: str, keys: int) -> tuple[str, tuple[str, ...], Any] | None:
     """The table that a query reads, the columns that it makes values of, and its rows."""
     selected, rest = _parted(sql)
     if len(selected) != keys + 1:
@@ -245,7 +282,7 @@ def _words(sql: str) -> set[str]:
     return {(one or other).replace('""', '"') for one, other in WORD.findall(sql)}
 
 
-def _individuals(frame: Any, keys: int) -> list[str]:
+def individuals_of(frame: Any, keys: int) -> list[str]:
     """Constants joined by commas, as inside a name's parentheses."""
     columns = [[text_of(each) for each in frame[f"key{key}"].tolist()] for key in range(keys)]
     return [",".join(each) for each in zip(*columns, strict=True)]

@@ -21,7 +21,8 @@ from sheets import Sheet
 
 # training rows; of more, chance picks so many
 MOST_TUNED, MOST_HELD, MOST_FITTED = 5_000, 2_000, 50_000
-MOST_FEATURES = 1_000  # those that are known most often
+MOST_FEATURES = 150  # those that tell most about the label, each alone
+BINS = 8  # of a number, to see how much it tells
 LEAST_ROWS = 10  # training rows; with fewer there is nothing to tune on
 Setting = Mapping[str, Any]
 
@@ -85,9 +86,9 @@ def _matrices(
     columns: Sequence[Column], groups: Sequence[Ints], target: Target, fold: Ints
 ) -> tuple[Floats, Floats, list[bool]]:
     """Features of training rows and of asked ones, and which are categories."""
-    shares = [float(np.isfinite(each.values[target.rows]).mean()) for each in columns]
-    order = np.argsort(shares, kind="stable")[::-1][:MOST_FEATURES]
-    kept = [columns[place] for place in sorted(order.tolist()) if shares[place] > 0]
+    tells = [_information(each, target) for each in columns]
+    order = np.argsort(tells, kind="stable")[::-1][:MOST_FEATURES]
+    kept = [columns[place] for place in sorted(order.tolist()) if tells[place] > 0]
     labels = len(target.told.labels)
     pairs = [rates(each, target.rows, target.values, labels, fold, target.asked) for each in groups]
     trained = np.column_stack(
@@ -100,6 +101,24 @@ def _matrices(
     )
     categories = [each.is_category for each in kept]
     return trained, asked, categories + [False] * (trained.shape[1] - len(categories))
+
+
+def _information(column: Column, target: Target) -> float:
+    """How much a feature tells about the label of training rows, in nats."""
+    values = column.values[target.rows]
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0
+    if column.is_category:
+        codes = np.where(np.isfinite(values), values, known.max() + 1).astype(np.int64)
+    else:
+        edges = np.unique(np.quantile(known, np.arange(1, BINS) / BINS))
+        codes = np.where(np.isfinite(values), np.searchsorted(edges, values), BINS)
+    labels = len(target.told.labels)
+    both = np.bincount(codes * labels + target.values, minlength=(codes.max() + 1) * labels)
+    both = both.reshape(-1, labels) / len(values)
+    apart = both.sum(1, keepdims=True) * both.sum(0)
+    return float((both[both > 0] * np.log(both[both > 0] / apart[both > 0])).sum())
 
 
 def _tuned(

@@ -230,7 +230,8 @@ class _Places:
     def is_list(self, name: str) -> bool:
         """Whether rows only say something of others: they belong to somebody, and lack nothing.
 
-        Nobody may belong to them in turn.
+        Nobody may belong to them in turn. Where nothing is missing anywhere, somebody new is what a
+        model is for, and rows with a key of their own may be new as well.
         """
         mine = [link for link in self.links if link.table == name]
         alone = any(link.columns == self.keys[name].columns for link in mine)
@@ -245,4 +246,10 @@ class _Places:
             {column.lower(), f"{name}.{column}".lower()} & wanted
             for column in self.tables[name].columns
         )
+        if (
+            not wanted
+            and len(self.keys[name].columns) == 1
+            and not any(map(self._gaps, self.tables))
+        ):
+            return False
         return not self._gaps(name) and not named

@@ -7,6 +7,7 @@ by the composite likelihood.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -54,6 +55,9 @@ class Learner:
         groups = _together(task)
         for place, numbers in enumerate(groups):
             part = _part(task, numbers)
+            if not _is_needed(part):
+                found |= {number: _left_out(task, number) for number in numbers}
+                continue
             name = part.tables[0].name if len(groups) > 1 else ""
             learned, score = self._learned(part, f"{place}", name)
             found |= dict(zip(numbers, learned, strict=True))
@@ -150,12 +154,20 @@ def _mean(scores: Sequence[tuple[int, float, float]], at: int) -> float | None:
 
 
 def _together(task: LearningTask) -> list[list[int]]:
-    """The tables that share relations, directly or by way of others, fixed tables included."""
+    """The tables that share relations, directly or by way of others, fixed tables included.
+
+    A relation that was observed throughout and is not asked about ties nothing together.
+    """
     many = len(task.tables)
     first, second = [], []
     slots = [block.slots for block in task.tables] + [block.slots for block in task.fixed]
+    ties = {
+        number
+        for number, known in enumerate(task.relations)
+        if number in task.asked or (known.values < 0).any()
+    }
     for number, each in enumerate(slots):
-        for slot in each:
+        for slot in [slot for slot in each if slot.relation in ties] or each:
             first.append(number)
             second.append(many + len(task.fixed) + slot.relation)
     count = many + len(task.fixed) + len(task.relations)
@@ -180,6 +192,19 @@ def _part(task: LearningTask, numbers: Sequence[int]) -> LearningTask:
         reached |= {slot.relation for number in more for slot in task.fixed[number].slots}
     kept = tuple(task.fixed[number] for number in sorted(fixed))
     return replace(task, tables=tables, fixed=kept, asked=task.asked & reached)
+
+
+def _is_needed(task: LearningTask) -> bool:
+    """Whether what is asked now depends on any table of a part."""
+    slots = [slot for table in task.tables for slot in table.slots]
+    return task.needed is None or any(slot.relation in task.needed for slot in slots)
+
+
+def _left_out(task: LearningTask, number: int) -> LearnedTable:
+    """A table that nobody needs, which therefore says nothing."""
+    table = task.tables[number]
+    stack = np.ones((table.starts[-1], math.prod(task.shape(table))))
+    return LearnedTable(table.name, stack, np.zeros(len(stack)), "not needed", 0.0, (), 0.0)
 
 
 def _conditions(task: LearningTask) -> list[int]:

@@ -110,13 +110,15 @@ class LearningTask:
     """All that learning needs to know.
 
     asked: the relations that are to be predicted, by number; of the others tables say only what
-    they tell about these.
+    they tell about these. needed: the relations that are predicted now; tables on which none of
+    them depends need not be learned (None: all are learned).
     """
 
     relations: tuple[KnownCells, ...]
     tables: tuple[TableToLearn, ...]
     fixed: tuple[FixedTables, ...] = ()
     asked: frozenset[int] = frozenset()
+    needed: frozenset[int] | None = None
 
     def shape(self, table: TableToLearn | FixedTables) -> tuple[int, ...]:
         """The sizes of the ranges of its arguments."""

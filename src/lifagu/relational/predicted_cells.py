@@ -33,7 +33,8 @@ def to_predict(loaded: Loaded, evidence: Evidence) -> Ints:
 def with_hidden(loaded: Loaded, variables: Ints) -> Loaded:
     """What was loaded, with something to learn from which some observed variables are hidden.
 
-    Where the template asks about no relation, those of hidden variables are what is asked.
+    Only what tells about these is learned. Where the template asks about no relation, those of
+    hidden variables are what is asked.
     """
     graph, task = loaded.model, loaded.task
     if task is None or not isinstance(graph, FactorGraph):
@@ -58,6 +59,5 @@ def with_hidden(loaded: Loaded, variables: Ints) -> Loaded:
     asked = task.asked
     if not loaded.asks and met & learned:
         asked = frozenset(met & learned)
-    return replace(
-        loaded, task=replace(task, relations=tuple(relations), asked=asked), learned=None
-    )
+    hidden = replace(task, relations=tuple(relations), asked=asked, needed=frozenset(met))
+    return replace(loaded, task=hidden, learned=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +79,20 @@ class ServedDatabase:
         with (
             failed(query),
             said_plainly(self._address),
-            closing(plain_cursor(self._driver, **on_server)) as cursor,
+            _ended(plain_cursor(self._driver, **on_server)) as cursor,
         ):
             cursor.execute(statement)
             yield cursor
+
+
+@contextmanager
+def _ended(cursor: Any) -> Iterator[Any]:
+    """A cursor that is closed afterwards, unless its connection has been closed before it."""
+    try:
+        yield cursor
+    finally:
+        with suppress(Exception):  # each driver has an exception of its own for that
+            cursor.close()
 
 
 @contextmanager

