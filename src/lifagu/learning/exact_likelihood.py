@@ -3,6 +3,8 @@
 Log tables are sums of deviations from the level above, each with a penalty λ/2 · ‖·‖²; a table that
 is conditional on something is normalised over the rest. The derivative of the log likelihood by an
 entry of a log table is how often it is expected given what was observed, less how often without.
+Conditions are as observed both times: how likely they are themselves is nobody's question, and
+tables that had to say it would say less about what is asked.
 """
 
 from __future__ import annotations
@@ -104,18 +106,20 @@ def learn_begun_anew(
 class _LogStack:
     """Where the deviations of one table's stack are in the vector, and how they make log tables.
 
-    silent: groups of whose rows nothing was observed; they have no deviation.
+    given: what tables are normalised for; told: the same and conditions, for each of which the rest
+    is told; silent: groups of whose rows nothing was observed; they have no deviation.
     """
 
     table: TableToLearn
-    conditions: ConditionalShape
+    given: ConditionalShape
+    told: ConditionalShape
     start: int
     silent: Ints
 
     @property
     def shape(self) -> tuple[int, int]:
         """Tables of the stack × states."""
-        return len(self.table.above), int(np.prod(self.conditions.shape))
+        return len(self.table.above), int(np.prod(self.given.shape))
 
     @property
     def stop(self) -> int:
@@ -138,14 +142,14 @@ class _LogStack:
         for level in self.levels[1:]:
             found[level] += found[self.table.above[level]]
         if self.table.given:
-            return self.conditions.log_normalised(found)
+            return self.given.log_normalised(found)
         found -= found.max(axis=1, keepdims=True)
         return found
 
     def back(self, gradient: Floats, potentials: Floats) -> Floats:
         """From the derivative by log tables to that by deviations, flat."""
         if self.table.given:
-            gradient = gradient - potentials * self.conditions.sums(gradient)
+            gradient = gradient - potentials * self.given.sums(gradient)
         found = np.array(gradient)
         for level in reversed(self.levels[1:]):
             np.add.at(found, self.table.above[level], found[level])
@@ -164,8 +168,10 @@ class Likelihood:
         self._stacks: list[_LogStack] = []
         for table in task.tables:
             start = self._stacks[-1].stop if self._stacks else 0
-            conditions = ConditionalShape(task.shape(table), table.given)
-            self._stacks.append(_LogStack(table, conditions, start, _silent(task, table)))
+            shape = task.shape(table)
+            given = ConditionalShape(shape, table.given)
+            told = ConditionalShape(shape, (*table.given, *task.conditions_of(table)))
+            self._stacks.append(_LogStack(table, given, told, start, _silent(task, table)))
 
     @property
     def size(self) -> int:
@@ -228,8 +234,8 @@ class Likelihood:
             total = many.copy()
             for level in reversed(one.levels[1:]):
                 np.add.at(total, one.table.above[level], total[level])
-            whole = one.conditions.sums(total) if one.table.given else _row_sums(total)
-            one.deviations(found)[:] = total * (1 - total / np.maximum(whole, 1e-300))
+            whole = np.maximum(one.told.sums(total), 1e-300)
+            one.deviations(found)[:] = total * (1 - total / whole)
         return np.maximum(found, 0.0)
 
     def fitting_penalties(self, vector: Floats, penalties: Penalties) -> Penalties:
@@ -248,7 +254,7 @@ class Likelihood:
     def _decided(self, one: _LogStack, bends: Floats, level: Ints, penalty: float) -> float:
         """How many deviations of a level the data decide upon."""
         mine = one.deviations(bends)[level]
-        freedom = one.conditions.freedom if one.table.given else one.shape[1] - 1
+        freedom = one.told.freedom
         return float((mine / (mine + penalty)).sum()) * freedom / (freedom + 1)
 
     def learned(self, vector: Floats, penalties: Penalties) -> tuple[LearnedTable, ...]:
@@ -268,6 +274,7 @@ class Likelihood:
                     method="likelihood",
                     parameters=sum(self._decided(one, bends, *each) for each in levels),
                     scales=tuple(float(1 / np.sqrt(each)) for each in mine[1:]),
+                    conditions=self.task.conditions_of(one.table),
                 )
             )
         return tuple(found)
@@ -282,7 +289,3 @@ def _silent(task: LearningTask, table: TableToLearn) -> Ints:
     for _ in table.levels:
         told[table.above[told & (table.above >= 0)]] = True
     return np.flatnonzero(~told)
-
-
-def _row_sums(stack: Floats) -> Floats:
-    return np.broadcast_to(stack.sum(axis=1, keepdims=True), stack.shape)
