@@ -91,7 +91,7 @@ class Learner:
         if not is_tractable(expect):
             return None
         heard = self._heard("likelihood", name, None)
-        tables = learn_begun_anew(task, expect, self.settings, heard)
+        tables = learn_begun_anew(task, expect, self.prepare, self.settings, heard)
         parameters = Parameters.of(task, range(len(task.tables)))
         vector = parameters.vector_of([table.stack for table in tables])
         vector = with_unseen(parameters, vector, usual_penalty(parameters), self.settings)
