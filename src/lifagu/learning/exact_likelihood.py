@@ -34,7 +34,7 @@ from lifagu.relational.learning_task import (
 
 TRACTABLE = 2**21  # numbers that one pass may handle: a twentieth of a second, hundreds of times
 COMMON, GROUPS = 0.1, 2.0  # penalties to begin with
-ROUNDS, STEPS, LAST = 3, 25, 240  # how often penalties are found, steps of each time and at last
+ROUNDS, STEPS, LAST = 3, 40, 240  # how often penalties are found, steps of each time and at last
 ENOUGH = 1e-6  # steps end where one gains less than this share: far less than chance leaves open
 
 

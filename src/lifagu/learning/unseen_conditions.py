@@ -24,10 +24,7 @@ STEPS = 40
 
 
 def with_unseen(
-    parameters: Parameters,
-    vector: Floats,
-    penalty: Floats,
-    settings: LearningSettings,
+    parameters: Parameters, vector: Floats, penalty: Floats, settings: LearningSettings
 ) -> Floats:
     """The same parameters, but for those of conditions that are seldom missing.
 
