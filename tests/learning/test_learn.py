@@ -48,7 +48,7 @@ def test_a_condition_tells_nothing_beyond_what_groups_tell():
     for each in found[3:]:
         logs = np.log(each.stack.reshape(3, 4)[:, :3])
         logs = logs - logs.mean(axis=0) - (logs - logs.mean(axis=0)).mean(axis=1, keepdims=True)
-        assert np.abs(logs).max() < 0.3  # 1.5 if tables had to tell the year of each species
+        assert np.abs(logs).max() < 0.3  # 0.7 if tables had to tell the year of each species
 
 
 @pytest.mark.parametrize("method", ["likelihood", "composite likelihood"])
