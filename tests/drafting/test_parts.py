@@ -173,6 +173,21 @@ def test_numbers_that_go_with_labels_in_no_order_name_groups(tmp_path, label, ki
     assert told == (kind == "group")
 
 
+def test_numbers_that_only_tell_have_more_bins(tmp_path):
+    random = np.random.default_rng(2)
+    year = random.uniform(1970, 2000, 4000)
+    weight = np.sin(year) + 0.3 * random.normal(size=4000)
+    lines = [
+        f"{number},{one:.2f},{'' if random.random() < 0.1 else f'{other:.3f}'}"
+        for number, (one, other) in enumerate(zip(year, weight, strict=True))
+    ]
+    path = tmp_path / "caught.csv"
+    path.write_text("\n".join(["id,year,weight", *lines]))
+    bins = {each.name: each.bins for each in lifagu.draft(path).found.used}
+    assert bins == {"Year": 12, "Weight": 5}
+    assert {each.bins for each in lifagu.draft(path, bins=4).found.used} == {4}
+
+
 def test_noise_has_no_sorts_and_no_tables(tmp_path):
     rng = np.random.default_rng(7)
     rows = [

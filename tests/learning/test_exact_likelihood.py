@@ -1,6 +1,7 @@
 """The exact likelihood: its gradient, what it finds, and where it is not tried."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,11 @@ def test_the_gradient_with_conditional_tables_and_groups():
     task, _, _ = triangles(20, 3, seen=0.7, groups=random.integers(-1, 3, 20).tolist())
     given_table = table("g", (2, np.arange(20)), (0, np.arange(20)), given=(1,))
     check_gradient(LearningTask(task.relations, (*task.tables, given_table)), random)
+
+
+def test_the_gradient_with_conditions():
+    task, _, _ = triangles(20, 4, groups=[0, 1] * 10)
+    check_gradient(replace(task, conditions=frozenset({0})), np.random.default_rng(3))
 
 
 @given(tasks(), st.integers(0, 100))

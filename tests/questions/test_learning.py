@@ -250,7 +250,7 @@ def test_learned_files_answer_as_learning_on_the_fly_does(
     found = case.learn()
     found.write(out)
     assert (out.parent / "learned.here.parquet").exists() == (hospitals == 150)
-    assert any(each.conditions for each in found.model.tables) == composite
+    assert any(each.conditions for each in found.model.tables)
     again = lifagu.open(out)
     names = [f"C{each}({stay})" for stay in range(0, 120, 7) for each in range(3)]
     first, second = case.ask_each(names), again.ask_each(names)

@@ -24,6 +24,7 @@ from lifagu.drafting.subjects import DraftSubject
 BOOLEAN = ("false", "true")
 LEAST_KNOWN, LEAST_SHARE = 20, 0.01  # rows with a value, and without, so that this may tell
 MOST_BINS, LEAST_BINS, ROWS_FOR_ANOTHER = 5, 3, 400  # of numbers where nobody says how many
+MOST_TELLING = 12  # the same of numbers that only tell about others, and of which none is missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +93,10 @@ class Surroundings:
     twice: frozenset[str]
     bins: int = 0
 
-    def bins_of(self, subject: DraftSubject) -> int:
+    def bins_of(self, subject: DraftSubject, most: int = MOST_BINS) -> int:
         """How many bins numbers of a subject have: more where there are rows to fill them."""
         more = subject.table.rows // ROWS_FOR_ANOTHER
-        return self.bins or min(MOST_BINS, LEAST_BINS + more)
+        return self.bins or min(most, LEAST_BINS + more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,16 @@ class OwnColumns:
                     base,
                     rows,
                 )
+
+    def telling(self, one: Attribute) -> Attribute:
+        """A column that only tells about others: in more bins, if it is a number without gaps."""
+        if one.column is None or one.gaps or one.rows is not None or not one.is_number:
+            return one
+        table, name = one.column
+        column, sort = self.around.tables[table].columns[name], self.around.sorts[table][name]
+        bins = self.around.bins_of(one.subject, MOST_TELLING)
+        _, size, codes = coded(column, sort, "", bins)
+        return replace(one, size=size, codes=codes, bins=bins)
 
     def known(self, columns: Sequence[Attribute]) -> Iterator[Attribute]:
         """Whether columns have a value: that nobody measured something tells as well."""

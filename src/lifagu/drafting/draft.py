@@ -208,7 +208,8 @@ def draft(
     predict : sequence of str
         Columns or relations to be predicted; by default all columns with gaps.
     bins : int, optional
-        How many bins numbers are put into; 3 to 5 by default, more where there are more rows.
+        How many bins numbers are put into; 3 to 5 by default, more where there are more rows, and
+        up to 12 for numbers without gaps that are not to be predicted.
     sample : int
         Rows of each table that are looked at; more are sampled.
     individuals : int

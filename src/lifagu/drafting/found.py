@@ -194,6 +194,7 @@ class _Drafter:
             found += columns
             found += own.known(columns)
         asked = {each.column for each in self._asked(found, lenient=True) if each.column}
+        found = [each if each.column in asked else own.telling(each) for each in found]
         for subject in understood.subjects.values():
             for link in schema.links:
                 beside = link.table == subject.name or link.table in subject.sides

@@ -48,7 +48,8 @@ class ExactExpectation:
     def __call__(self, stacks: Sequence[Floats], *, observed: bool = True) -> Expected:
         """With all tables to learn as given (potentials); observed: given what was observed.
 
-        Where that has no weight at all, its log is -inf and nothing is counted.
+        Conditions are as observed in any case. Where that has no weight at all, its log is -inf and
+        nothing is counted.
         """
         flat = [np.asarray(stack, dtype=np.float64).reshape(-1) for stack in stacks]
         fixed = [each.tables.reshape(-1) for each in self._task.fixed]

@@ -61,14 +61,17 @@ def cell_starts(task: LearningTask) -> Ints:
 
 
 def cell_values(task: LearningTask, observed: bool) -> Ints:
-    """What is known of each cell, -1 if nothing; a range with one label leaves no doubt."""
+    """What is known of each cell, -1 if nothing; a range with one label leaves no doubt.
+
+    observed: whether all that was observed is known, or conditions alone.
+    """
     found = [
         np.zeros_like(each.values)
         if len(each.labels) == 1
         else each.values
-        if observed
+        if observed or number in task.conditions
         else np.full_like(each.values, -1)
-        for each in task.relations
+        for number, each in enumerate(task.relations)
     ]
     return np.concatenate((*found, np.zeros(0, dtype=np.int64)))
 

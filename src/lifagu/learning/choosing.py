@@ -13,6 +13,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.learning.composite import Composite
+from lifagu.learning.group_scales import group_multiples
 from lifagu.learning.parameters import Parameters
 from lifagu.learning.polishing import STEPS, polished
 from lifagu.learning.scales import (
@@ -31,7 +32,8 @@ from lifagu.learning.scales import (
 from lifagu.relational.learning_task import LearningJournal, LearningSettings
 
 HIDDEN = 0.2  # the share of observed cells that are hidden while choosing
-TRIED = {"joint": (2.5, 4.0, 6.0), "level": (0.5, 0.7, 1.0), "condition": (1.0, 1.5, 2.2)}
+TRIED = {"joint": (2.5, 4.0, 6.0), "condition": (1.0, 1.5, 2.2)}
+TURNS = 2  # how often groups' multiples are found
 TRIAL, LAST = 25, 50  # steps of each trial, and of the last fit
 
 
@@ -62,7 +64,7 @@ def chosen(
     values = [each.values for each in parameters.task.relations]
     random = settings.random("hiding")
     told = [at_most(each, settings.sample, random) for each in values]
-    hidden = [_hidden(each, random) for each in values]
+    hidden = [hidden_labels(each, random) for each in values]
     seen = [np.where(each >= 0, -1, label) for each, label in zip(hidden, values, strict=True)]
     asked = [at_most(each, settings.sample, random) for each in hidden]
 
@@ -70,11 +72,9 @@ def chosen(
     test = Composite.of(parameters, seen, asked)
     known = [at_most(each, settings.sample, random) for each in seen]
     trial = Composite.of(parameters, seen, known)
-    best, vector = _multipliers(trial, test, scaled.penalty, journal, heard)
+    penalty, vector = _multiplied(trial, test, scaled.penalty, journal, heard)
     score, baseline = _mean(test.losses(vector)), _frequencies(seen, test)
     without = test.losses_without(vector) / max(test.count, 1)
-
-    penalty = multiplied(parameters, scaled.penalty, best)
 
     def last() -> dict[str, Floats]:
         whole = Composite.of(parameters, values)
@@ -95,10 +95,10 @@ def chosen(
 def steps_in_all() -> int:
     """About how many steps `chosen` takes, for those who wait."""
     trials = sum(len(each) - 1 for each in TRIED.values())
-    return 2 * FIRST + ROUNDS * LATER + trials * TRIAL + LAST + STEPS
+    return 2 * FIRST + ROUNDS * LATER + (trials + TURNS) * TRIAL + LAST + STEPS
 
 
-def _hidden(values: Ints, random: np.random.Generator) -> Ints:
+def hidden_labels(values: Ints, random: np.random.Generator) -> Ints:
     """The labels of some observed cells, which are to be hidden; -1 for all others."""
     return np.where((random.random(len(values)) < HIDDEN) & (values >= 0), values, -1)
 
@@ -125,6 +125,30 @@ def _scaled(composite: Composite, journal: LearningJournal, heard: Heard | None)
 
         fit = ScaledFit(**journal.once(f"scales {number}", compute))
     return fit
+
+
+def _multiplied(
+    trial: Composite,
+    test: Composite,
+    penalty: Floats,
+    journal: LearningJournal,
+    heard: Heard | None,
+) -> tuple[Floats, Floats]:
+    """Penalties with which hidden cells are told best, and the parameters that they lead to."""
+    best, vector = _multipliers(trial, test, penalty, journal, heard)
+    penalty = multiplied(trial.parameters, penalty, best)
+    for turn in range(TURNS):
+        by = group_multiples(test, vector, penalty, trial.curvature(vector))
+        if (by == 1).all():
+            break
+        sizes = [block.stop - block.start for block in trial.parameters.blocks]
+        penalty = penalty * np.repeat(by, sizes)
+
+        def compute(penalty: Floats = penalty, start: Floats = vector) -> dict[str, Floats]:
+            return {"vector": fitted(trial, penalty, start, TRIAL, heard)}
+
+        vector = journal.once(f"tried groups {turn}", compute)["vector"]
+    return penalty, vector
 
 
 def _multipliers(

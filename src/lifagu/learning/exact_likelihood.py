@@ -3,20 +3,27 @@
 Log tables are sums of deviations from the level above, each with a penalty λ/2 · ‖·‖²; a table that
 is conditional on something is normalised over the rest. The derivative of the log likelihood by an
 entry of a log table is how often it is expected given what was observed, less how often without.
+Conditions are as observed both times: how likely they are themselves is nobody's question, and
+tables that had to say it would say less about what is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError, TooLargeError
+from lifagu.learning.choosing import at_most, hidden_labels
+from lifagu.learning.composite import Composite
 from lifagu.learning.counting import ConditionalShape, counted, depths
+from lifagu.learning.group_scales import group_multiples
 from lifagu.learning.minimising import dot, minimise
+from lifagu.learning.parameters import Parameters
 from lifagu.relational.learning_task import (
     Expectation,
     LearnedTable,
@@ -27,7 +34,7 @@ from lifagu.relational.learning_task import (
 
 TRACTABLE = 2**21  # numbers that one pass may handle: a twentieth of a second, hundreds of times
 COMMON, GROUPS = 0.1, 2.0  # penalties to begin with
-ROUNDS, STEPS = 4, 60  # how often penalties are found anew, and steps between
+ROUNDS, STEPS, LAST = 3, 40, 240  # how often penalties are found, steps of each time and at last
 ENOUGH = 1e-6  # steps end where one gains less than this share: far less than chance leaves open
 
 
@@ -39,39 +46,46 @@ def is_tractable(expect: Expectation, most: int = TRACTABLE) -> bool:
         return False
 
 
+class HiddenApart(NamedTuple):
+    """A task without some of its cells, its expectations, and these cells to be told."""
+
+    task: LearningTask
+    expect: Expectation
+    test: Composite
+
+
 def learn_by_likelihood(
     task: LearningTask,
     expect: Expectation,
     start: Sequence[Floats] | None = None,
     progress: Callable[[int, float], None] | None = None,
+    apart: HiddenApart | None = None,
 ) -> tuple[LearnedTable, ...]:
     """The tables under which what was observed is most probable, less the penalties.
 
-    Penalties are those under which tables of that size are most probable (MacKay, 1992). start:
-    stacks to begin with; without them all potentials are 1.
+    Penalties are those under which tables of that size are most probable (MacKay, 1992); those of
+    groups are then multiplied by what tells hidden cells best. start: stacks to begin with; without
+    them all potentials are 1. apart: with it penalties are found without the cells that it hides.
     """
-    likelihood = Likelihood(task, expect)
+    trial = Likelihood(apart.task, apart.expect) if apart else Likelihood(task, expect)
     penalties: Penalties = [(COMMON, *(GROUPS for _ in table.levels)) for table in task.tables]
-    point = likelihood.point(start)
+    point = trial.point(start)
     for turn in range(ROUNDS):
-        bends = likelihood.curvature(point)
-        found = minimise(
-            partial(likelihood.loss, penalties=penalties),
-            point,
-            scale=np.sqrt(bends + likelihood.spread(penalties)),
-            iterations=STEPS if turn < ROUNDS - 1 else 4 * STEPS,
-            tolerance=ENOUGH,
-            progress=progress,
-        )
-        point = found.point
-        if turn < ROUNDS - 1:
-            penalties = likelihood.fitting_penalties(point, penalties)
+        point = trial.most_probable(point, penalties, STEPS, progress)
+        fitting = trial.fitting_penalties(point, penalties)
+        if apart and turn:
+            groups = trial.multiplied(penalties, point, apart.test)
+            fitting = [(new[0], *mine[1:]) for new, mine in zip(fitting, groups, strict=True)]
+        penalties = fitting
+    likelihood = Likelihood(task, expect)
+    point = likelihood.most_probable(point, penalties, LAST, progress)
     return likelihood.learned(point, penalties)
 
 
 def learn_begun_anew(
     task: LearningTask,
     expect: Expectation,
+    prepare: Callable[[LearningTask], Expectation],
     settings: LearningSettings,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[LearnedTable, ...]:
@@ -84,7 +98,8 @@ def learn_begun_anew(
         for table in task.tables
     ]
     if not any(unseen):
-        return learn_by_likelihood(task, expect, None, progress)
+        apart = _hidden_apart(task, prepare, settings)
+        return learn_by_likelihood(task, expect, None, progress, apart)
     random = settings.random("beginning")
     found: list[tuple[LearnedTable, ...]] = []
     reached: list[float] = []
@@ -100,22 +115,52 @@ def learn_begun_anew(
     return found[int(np.argmax(reached))]
 
 
+def _hidden_apart(
+    task: LearningTask, prepare: Callable[[LearningTask], Expectation], settings: LearningSettings
+) -> HiddenApart | None:
+    """A fifth of the cells apart, where groups differ and sums can be done without these."""
+    if not any(table.levels for table in task.tables):
+        return None
+    random = settings.random("hiding")
+    hidden = [
+        np.full_like(each.values, -1)
+        if number in task.conditions
+        else hidden_labels(each.values, random)
+        for number, each in enumerate(task.relations)
+    ]
+    relations = tuple(
+        replace(each, values=np.where(labels >= 0, -1, each.values))
+        for each, labels in zip(task.relations, hidden, strict=True)
+    )
+    seen = replace(task, relations=relations)
+    expect = prepare(seen)
+    if not is_tractable(expect):
+        return None
+    told = [at_most(each, settings.sample, random) for each in hidden]
+    parameters = Parameters.of(seen, range(len(seen.tables)))
+    return HiddenApart(
+        seen, expect, Composite.of(parameters, [each.values for each in relations], told)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class _LogStack:
     """Where the deviations of one table's stack are in the vector, and how they make log tables.
 
-    silent: groups of whose rows nothing was observed; they have no deviation.
+    given: what tables are normalised for; told: the same and conditions, for each of which the rest
+    is told; silent: groups of whose rows nothing was observed; they have no deviation.
     """
 
     table: TableToLearn
-    conditions: ConditionalShape
+    given: ConditionalShape
+    told: ConditionalShape
     start: int
     silent: Ints
 
     @property
     def shape(self) -> tuple[int, int]:
         """Tables of the stack × states."""
-        return len(self.table.above), int(np.prod(self.conditions.shape))
+        return len(self.table.above), int(np.prod(self.given.shape))
 
     @property
     def stop(self) -> int:
@@ -138,14 +183,14 @@ class _LogStack:
         for level in self.levels[1:]:
             found[level] += found[self.table.above[level]]
         if self.table.given:
-            return self.conditions.log_normalised(found)
+            return self.given.log_normalised(found)
         found -= found.max(axis=1, keepdims=True)
         return found
 
     def back(self, gradient: Floats, potentials: Floats) -> Floats:
         """From the derivative by log tables to that by deviations, flat."""
         if self.table.given:
-            gradient = gradient - potentials * self.conditions.sums(gradient)
+            gradient = gradient - potentials * self.given.sums(gradient)
         found = np.array(gradient)
         for level in reversed(self.levels[1:]):
             np.add.at(found, self.table.above[level], found[level])
@@ -164,8 +209,10 @@ class Likelihood:
         self._stacks: list[_LogStack] = []
         for table in task.tables:
             start = self._stacks[-1].stop if self._stacks else 0
-            conditions = ConditionalShape(task.shape(table), table.given)
-            self._stacks.append(_LogStack(table, conditions, start, _silent(task, table)))
+            shape = task.shape(table)
+            given = ConditionalShape(shape, table.given)
+            told = ConditionalShape(shape, (*table.given, *task.conditions_of(table)))
+            self._stacks.append(_LogStack(table, given, told, start, _silent(task, table)))
 
     @property
     def size(self) -> int:
@@ -205,6 +252,23 @@ class Likelihood:
         back = [one.back(without - given, stack) for one, without, given, stack in parts]
         return loss, np.concatenate((*back, np.zeros(0))) + spread * vector
 
+    def most_probable(
+        self,
+        start: Floats,
+        penalties: Penalties,
+        steps: int,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> Floats:
+        """Deviations with the least loss, or where so many steps lead."""
+        return minimise(
+            partial(self.loss, penalties=penalties),
+            start,
+            scale=np.sqrt(self.curvature(start) + self.spread(penalties)),
+            iterations=steps,
+            tolerance=ENOUGH,
+            progress=progress,
+        ).point
+
     def spread(self, penalties: Penalties) -> Floats:
         """The penalty of each deviation."""
         vector = np.empty(self.size)
@@ -228,8 +292,8 @@ class Likelihood:
             total = many.copy()
             for level in reversed(one.levels[1:]):
                 np.add.at(total, one.table.above[level], total[level])
-            whole = one.conditions.sums(total) if one.table.given else _row_sums(total)
-            one.deviations(found)[:] = total * (1 - total / np.maximum(whole, 1e-300))
+            whole = np.maximum(one.told.sums(total), 1e-300)
+            one.deviations(found)[:] = total * (1 - total / whole)
         return np.maximum(found, 0.0)
 
     def fitting_penalties(self, vector: Floats, penalties: Penalties) -> Penalties:
@@ -245,10 +309,31 @@ class Likelihood:
             found.append(tuple(new))
         return found
 
+    def multiplied(self, penalties: Penalties, vector: Floats, test: Composite) -> Penalties:
+        """Penalties of groups that tell hidden cells better, if some do."""
+        parameters, found = test.parameters, [list(mine) for mine in penalties]
+        of_each = (vector, self.spread(penalties), self.curvature(vector))
+        by = group_multiples(test, *(self._in_blocks(parameters, each) for each in of_each))
+        for block, each in zip(parameters.blocks, by.tolist(), strict=True):
+            if block.kind == "level":
+                starts = self.task.tables[block.table].starts
+                found[block.table][1 + starts.index(block.rows.start)] *= each
+        return [tuple(mine) for mine in found]
+
+    def _in_blocks(self, parameters: Parameters, vector: Floats) -> Floats:
+        """What belongs to each deviation, in the order of parameters; main effects have nothing."""
+        found = np.zeros(parameters.size)
+        for block in parameters.blocks:
+            one = self._stacks[block.table]
+            if len(block.axes) == len(one.table.slots):
+                mine = one.deviations(vector)[block.rows]
+                block.of(found)[:] = mine.reshape(block.shape)
+        return found
+
     def _decided(self, one: _LogStack, bends: Floats, level: Ints, penalty: float) -> float:
         """How many deviations of a level the data decide upon."""
         mine = one.deviations(bends)[level]
-        freedom = one.conditions.freedom if one.table.given else one.shape[1] - 1
+        freedom = one.told.freedom
         return float((mine / (mine + penalty)).sum()) * freedom / (freedom + 1)
 
     def learned(self, vector: Floats, penalties: Penalties) -> tuple[LearnedTable, ...]:
@@ -268,6 +353,7 @@ class Likelihood:
                     method="likelihood",
                     parameters=sum(self._decided(one, bends, *each) for each in levels),
                     scales=tuple(float(1 / np.sqrt(each)) for each in mine[1:]),
+                    conditions=self.task.conditions_of(one.table),
                 )
             )
         return tuple(found)
@@ -282,7 +368,3 @@ def _silent(task: LearningTask, table: TableToLearn) -> Ints:
     for _ in table.levels:
         told[table.above[told & (table.above >= 0)]] = True
     return np.flatnonzero(~told)
-
-
-def _row_sums(stack: Floats) -> Floats:
-    return np.broadcast_to(stack.sum(axis=1, keepdims=True), stack.shape)

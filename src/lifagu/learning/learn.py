@@ -24,6 +24,7 @@ from lifagu.learning.directed import directed
 from lifagu.learning.exact_likelihood import is_tractable, learn_begun_anew
 from lifagu.learning.expectation import learn_by_expectation
 from lifagu.learning.parameters import Parameters
+from lifagu.learning.scales import usual_penalty
 from lifagu.learning.unseen_conditions import with_unseen
 from lifagu.relational.learning_task import (
     Expectation,
@@ -79,16 +80,36 @@ class Learner:
                 return _weighed(task, tables), None
             except TooLargeError:
                 _refuse_hidden(task)
-        elif _is_narrow(task):
-            expect = self.prepare(task)
-            if is_tractable(expect):
-                heard = self._heard("likelihood", name, None)
-                return _weighed(task, learn_begun_anew(task, expect, self.settings, heard)), None
+        else:
+            found = self._by_likelihood(_widened(task, _known_throughout(task)), name)
+            if found is not None:
+                return found, None
         _refuse_hidden(task)
-        return self._by_composite(_widened(task), frozenset(_conditions(task)), key, name)
+        return self._by_composite(_widened(task, _conditions(task)), key, name)
+
+    def _by_likelihood(self, task: LearningTask, name: str) -> tuple[LearnedTable, ...] | None:
+        """The tables if all sums can be done."""
+        if not _is_narrow(task):
+            return None
+        expect = self.prepare(task)
+        if not is_tractable(expect):
+            return None
+        heard = self._heard("likelihood", name, None)
+        tables = learn_begun_anew(task, expect, self.prepare, self.settings, heard)
+        parameters = Parameters.of(task, range(len(task.tables)))
+        vector = parameters.vector_of([table.stack for table in tables])
+        vector = with_unseen(parameters, vector, usual_penalty(parameters), self.settings)
+        stacks = [np.exp(parameters.stack(vector, each)) for each in parameters.tables]
+        return _weighed(
+            task,
+            [
+                replace(table, stack=stack.reshape(table.stack.shape))
+                for table, stack in zip(tables, stacks, strict=True)
+            ],
+        )
 
     def _by_composite(
-        self, task: LearningTask, widened: frozenset[int], key: str, name: str
+        self, task: LearningTask, key: str, name: str
     ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
         parameters = Parameters.of(task, range(len(task.tables)))
         heard = self._heard("loss a cell", name, steps_in_all())
@@ -101,8 +122,7 @@ class Learner:
             found = _so_far(journal.latest, len(task.tables))
 
         def unseen() -> dict[str, Floats]:
-            how = (found.vector, found.penalty, widened, self.settings)
-            return {"vector": with_unseen(parameters, *how)}
+            return {"vector": with_unseen(parameters, found.vector, found.penalty, self.settings)}
 
         found = replace(found, vector=journal.once("unseen", unseen)["vector"])
         score = (found.hidden, found.score, found.baseline) if found.hidden else None
@@ -207,23 +227,35 @@ def _left_out(task: LearningTask, number: int) -> LearnedTable:
     return LearnedTable(table.name, stack, np.zeros(len(stack)), "not needed", 0.0, (), 0.0)
 
 
-def _conditions(task: LearningTask) -> list[int]:
+def _conditions(task: LearningTask) -> frozenset[int]:
     """Relations of tables to be learned that were observed, but are not asked about."""
     reached = {slot.relation for table in task.tables for slot in table.slots}
     seen = {number for number in reached if (task.relations[number].values >= 0).any()}
-    return sorted(seen - task.asked)
+    return frozenset(seen - task.asked)
+
+
+def _known_throughout(task: LearningTask) -> frozenset[int]:
+    """Conditions without a gap, where others are asked about, that no fixed table speaks of.
+
+    Those with gaps are told by all others, if all sums can be done.
+    """
+    if not task.asked:
+        return frozenset()
+    whole = {number for number, each in enumerate(task.relations) if (each.values >= 0).all()}
+    return _conditions(task) & whole - {slot.relation for each in task.fixed for slot in each.slots}
 
 
 def _is_narrow(task: LearningTask) -> bool:
     """Whether sums over all cells of one individual might be done, as far as relations tell.
 
-    Relations are summed out one after the other, those with the fewest states around them first.
+    Relations, but for conditions, are summed out one after the other, those with the fewest states
+    around them first.
     """
     sizes = [len(relation.labels) for relation in task.relations]
     near: dict[int, set[int]] = {}
     slots = [block.slots for block in task.tables] + [block.slots for block in task.fixed]
     for arguments in slots:
-        scope = {slot.relation for slot in arguments}
+        scope = {slot.relation for slot in arguments} - task.conditions
         for relation in scope:
             near.setdefault(relation, set()).update(scope)
     while near:
@@ -238,17 +270,17 @@ def _is_narrow(task: LearningTask) -> bool:
     return True
 
 
-def _widened(task: LearningTask) -> LearningTask:
+def _widened(task: LearningTask, conditions: frozenset[int]) -> LearningTask:
     """Conditions with one more label, which stands for not having been observed.
 
     That nobody measured something tells as well, and nothing need be summed over.
     """
     relations = list(task.relations)
-    for number in _conditions(task):
+    for number in conditions:
         known = relations[number]
         values = np.where(known.values < 0, len(known.labels), known.values)
         relations[number] = replace(known, labels=(*known.labels, ""), values=values)
-    return replace(task, relations=tuple(relations))
+    return replace(task, relations=tuple(relations), conditions=conditions)
 
 
 def _refuse_hidden(task: LearningTask) -> None:
@@ -285,9 +317,7 @@ def _told(parameters: Parameters, found: Chosen) -> tuple[LearnedTable, ...]:
                 float(found.effective[blocks].sum()),
                 tuple(float(1 / np.sqrt(found.penalty[start])) for start in starts),
                 float(found.without[number]),
-                tuple(
-                    axis for axis, slot in enumerate(table.slots) if slot.relation not in task.asked
-                ),
+                task.conditions_of(table),
             )
         )
     return tuple(tables)
@@ -298,7 +328,7 @@ def _weighed(task: LearningTask, tables: Sequence[LearnedTable]) -> tuple[Learne
     parameters = Parameters.of(task, range(len(task.tables)))
     vector = parameters.vector_of([table.stack for table in tables])
     seen = {slot.relation for table in task.tables for slot in table.slots}
-    everything = replace(parameters, task=replace(task, asked=frozenset(seen)))
+    everything = replace(parameters, task=replace(task, asked=frozenset(seen - task.conditions)))
     composite = Composite.of(everything, [each.values for each in task.relations])
     without = composite.losses_without(vector) / max(composite.count, 1)
     return tuple(

@@ -66,12 +66,18 @@ def fitted(
 def first_fit(composite: Composite, heard: Heard | None = None) -> ScaledFit:
     """A fit with the same penalty for all tables."""
     parameters = composite.parameters
+    penalty = usual_penalty(parameters)
+    vector = fitted(composite, penalty, np.zeros(parameters.size), FIRST, heard)
+    return ScaledFit(vector, penalty, np.zeros(len(parameters.blocks)))
+
+
+def usual_penalty(parameters: Parameters) -> Floats:
+    """The same penalty for all interactions, and for all deviations."""
     penalty = np.full(parameters.size, MAIN)
     for block in parameters.blocks:
         if block.kind != "main":
             penalty[block.start : block.stop] = JOINT if block.kind == "joint" else LEVEL
-    vector = fitted(composite, penalty, np.zeros(parameters.size), FIRST, heard)
-    return ScaledFit(vector, penalty, np.zeros(len(parameters.blocks)))
+    return penalty
 
 
 def next_round(composite: Composite, fit: ScaledFit, heard: Heard | None = None) -> ScaledFit:

@@ -24,20 +24,16 @@ STEPS = 40
 
 
 def with_unseen(
-    parameters: Parameters,
-    vector: Floats,
-    penalty: Floats,
-    widened: frozenset[int],
-    settings: LearningSettings,
+    parameters: Parameters, vector: Floats, penalty: Floats, settings: LearningSettings
 ) -> Floats:
-    """The same parameters, but for those of conditions, by number, that are seldom missing.
+    """The same parameters, but for those of conditions that are seldom missing.
 
-    widened: relations whose last label stands for not having been observed.
+    The last label of a condition stands for not having been observed.
     """
     task, random = parameters.task, settings.random("conditions")
     values = [each.values for each in task.relations]
     seldom = set[int]()
-    for number in sorted(widened):
+    for number in sorted(task.conditions):
         missing = values[number] == len(task.relations[number].labels) - 1
         if missing.mean() < SELDOM:
             seldom.add(number)

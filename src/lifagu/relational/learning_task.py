@@ -110,8 +110,9 @@ class LearningTask:
     """All that learning needs to know.
 
     asked: the relations that are to be predicted, by number; of the others tables say only what
-    they tell about these. needed: the relations that are predicted now; tables on which none of
-    them depends need not be learned (None: all are learned).
+    they tell about these. needed: those that are predicted now; tables on which none of them
+    depends need not be learned (None: all are learned). conditions: relations that are as observed
+    in every pass, so that nothing is learned about them; all of their cells have a label.
     """
 
     relations: tuple[KnownCells, ...]
@@ -119,10 +120,16 @@ class LearningTask:
     fixed: tuple[FixedTables, ...] = ()
     asked: frozenset[int] = frozenset()
     needed: frozenset[int] | None = None
+    conditions: frozenset[int] = frozenset()
 
     def shape(self, table: TableToLearn | FixedTables) -> tuple[int, ...]:
         """The sizes of the ranges of its arguments."""
         return tuple(len(self.relations[slot.relation].labels) for slot in table.slots)
+
+    def conditions_of(self, table: TableToLearn) -> tuple[int, ...]:
+        """The arguments of a table, by place, that are conditions."""
+        places = enumerate(table.slots)
+        return tuple(place for place, slot in places if slot.relation in self.conditions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +208,8 @@ class Expectation(Protocol):
     def __call__(self, stacks: Sequence[Floats], *, observed: bool = True) -> Expected:
         """With all tables to learn as given (potentials); observed: given what was observed.
 
-        Where that has no weight at all, its log is -inf and nothing is counted.
+        Conditions are as observed in any case. Where that has no weight at all, its log is -inf and
+        nothing is counted.
         """
 
     def work(self, most: float = math.inf, *, observed: bool = True) -> int:
