@@ -39,7 +39,7 @@ def main() -> None:
         folder = options.folder or Path(name)
         if not options.report_only:
             _played(options, folder)
-        write_report(folder / "matches", options.out)
+        pass
 
 
 def _options() -> argparse.Namespace:

@@ -13,7 +13,7 @@ from reasons import REASONS
 from rivals import RIVALS
 from standings import OURS, Standing, standings
 from tasks import HIDDEN, LEFT, TESTED, TESTED_CELLS
-from worked_answers import worked_answers
+
 
 PACKAGES = (
     *("lifagu", "numpy", "duckdb", "scikit-learn", "lightgbm", "catboost", "miceforest", "stepmix"),
@@ -48,7 +48,7 @@ def write_report(folder: Path, data: Path, out: Path) -> None:
     first = [each for each in found if each.task.kind == "autocomplete"]
     draw_reliability(figures / "league_reliability.svg", first)
     text += ["## How far stated probabilities hold", _picture("reliability")]
-    text += [*_costs(found), *_beyond(), *worked_answers(data)]
+    text += [*_costs(found), *_beyond()]
     out.write_text("\n\n".join(text) + "\n")
 
 

@@ -176,7 +176,8 @@ def _mean(scores: Sequence[tuple[int, float, float]], at: int) -> float | None:
 def _together(task: LearningTask) -> list[list[int]]:
     """The tables that share relations, directly or by way of others, fixed tables included.
 
-    A relation that was observed throughout and is not asked about ties nothing together.
+    A relation that was observed throughout and is not asked about ties nothing together, unless a
+    table is about such relations alone.
     """
     many = len(task.tables)
     first, second = [], []
@@ -186,8 +187,12 @@ def _together(task: LearningTask) -> list[list[int]]:
         for number, known in enumerate(task.relations)
         if number in task.asked or (known.values < 0).any()
     }
+    for each in slots:
+        scope = {slot.relation for slot in each}
+        if ties.isdisjoint(scope):
+            ties |= scope
     for number, each in enumerate(slots):
-        for slot in [slot for slot in each if slot.relation in ties] or each:
+        for slot in (slot for slot in each if slot.relation in ties):
             first.append(number)
             second.append(many + len(task.fixed) + slot.relation)
     count = many + len(task.fixed) + len(task.relations)
