@@ -67,7 +67,7 @@ _ALL = [
     _whole("KNNImputer", nearest, NEIGHBOURS, f"{len(NEIGHBOURS)} numbers of neighbours"),
     _whole("IterativeImputer with trees", chained_trees, LEAVES, f"{len(LEAVES)} sizes of leaves"),
     _whole(
-        "miceforest", chained_equations, (None,), "as it comes but for few rounds", "miceforest"
+        "miceforest", chained_equations, (None,), "few trees and rounds, not tuned", "miceforest"
     ),
     _whole(
         "latent classes (EM)",
