@@ -58,11 +58,14 @@ class Known:
         """All features of a table's rows, without what tells the column to be predicted."""
         left_out = set(without)
         own = [*self._own(table, left_out), *self._missing(table, left_out)]
-        return [*own, *self._above(table, 2), *self._below(table)]
+        above = self._above(table, 2, self._pointers_without(left_out))
+        return [*own, *above, *self._below(table)]
 
     def plain(self, table: str, without: Iterable[str]) -> list[Column]:
         """A table's own columns and those of the rows that foreign keys lead to, as they are."""
-        return [*self._own(table, set(without)), *self._above(table, 2, summaries=False)]
+        left_out = set(without)
+        above = self._above(table, 2, self._pointers_without(left_out), summaries=False)
+        return [*self._own(table, left_out), *above]
 
     def groups(self, table: str, without: Iterable[str]) -> list[Ints]:
         """Codes of columns that many rows may share: foreign keys, and whatever repeats."""
@@ -99,17 +102,21 @@ class Known:
             for found in _features(column, frame[column], column in pointing, most)
         ]
 
+    def _pointers_without(self, columns: set[str]) -> list[Pointer]:
+        """Where other columns point to: whatever a column to be predicted points to tells it."""
+        return [each for each in self.pointers if columns.isdisjoint(each.columns)]
+
     def _above(
-        self, table: str, steps: int, without: Pointer | None = None, summaries: bool = True
+        self, table: str, steps: int, pointers: Sequence[Pointer], summaries: bool = True
     ) -> list[Column]:
         """Columns of the rows that each row points to; summaries: also of what points to these."""
         frame, found = self.tables[table], []
-        for pointer in self.pointers if steps else ():
-            if pointer == without or not pointer.is_in(table, frame):
+        for pointer in pointers if steps else ():
+            if not pointer.is_in(table, frame):
                 continue
             rows, name = self._pointed(frame, pointer), "_".join(pointer.columns)
             there = self._own(pointer.to, set(pointer.there))
-            there += self._above(pointer.to, steps - 1, summaries=summaries)
+            there += self._above(pointer.to, steps - 1, self.pointers, summaries)
             # another table about the same things
             if summaries and len(np.unique(rows)) == len(rows):
                 there += self._below(pointer.to, table)
@@ -138,7 +145,8 @@ class Known:
                 found.append(Column(f"count {said}", _sums(to, np.ones(len(to)), size)))
                 # however many labels a list has, the commonest are counted
                 columns = self._own(name, set(pointer.columns), len(frame))
-                for each in [*columns, *self._above(name, 1, pointer)]:
+                others = [each for each in self.pointers if each != pointer]
+                for each in [*columns, *self._above(name, 1, others)]:
                     found += _summed(each, to, size, said)
         return found
 

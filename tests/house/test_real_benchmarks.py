@@ -185,6 +185,25 @@ def test_sheets_code_targets_first_and_no_column_tells_itself(machines: Path):
     assert plain == "['hall', 'heat']"
 
 
+POINTED = """
+import numpy as np, pandas as pd
+from features import Known
+from loading import Pointer
+things = pd.DataFrame({"kind": list("aabbcc"), "size": [1, 2, 3, 4, 5, 6]})
+kinds = pd.DataFrame({"id": list("abc"), "weight": [1.0, 2.0, 3.0]})
+tables = {"things": things, "kinds": kinds}
+known = Known(tables, (Pointer(("kind",), "kinds", ("id",)),), tables)
+for made in (known.plain, known.features):
+    print([each.name for each in made("things", ["size"])])
+    print([each.name for each in made("things", ["kind"])])
+"""
+
+
+def test_no_column_is_told_by_what_it_points_to():
+    """In training rows that would tell it, and hidden cells point nowhere."""
+    assert beside(POINTED).splitlines() == ["['kind', 'kind.weight']", "['size']"] * 2
+
+
 def planted(folder: Path, turned: int) -> Path:
     """Halls tell the colour, the colour tells the shape but for every eighth; hidden ones turned.
 

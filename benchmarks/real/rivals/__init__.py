@@ -11,7 +11,7 @@ from features import Floats
 from rivals.columns import Learner, every_column
 from rivals.imputers import LEAVES, NEIGHBOURS, chained_equations, chained_trees, nearest
 from rivals.latent import CLASSES, latent_classes
-from rivals.learners import BOOSTING, CATBOOST, FOREST, LIGHTGBM
+from rivals.learners import CATBOOST, FOREST, LIGHTGBM, QUICK_BOOSTING
 from rivals.networks import AGRUM_WEIGHTS, PGMPY_WEIGHTS, agrum_network, pgmpy_network
 from rivals.pooling import STRENGTHS, frequencies, group_pooling
 from rivals.whole import Impute, whole_sheet
@@ -61,13 +61,13 @@ _ALL = [
         f"each group and pair of groups, {len(STRENGTHS)} strengths, on a fifth of the rows",
     ),
     *_learners("random forest", FOREST, None, ""),
-    *_learners("boosting (scikit-learn)", BOOSTING, None, " and when to stop"),
+    *_learners("boosting (scikit-learn)", QUICK_BOOSTING, None, " and when to stop"),
     *_learners("LightGBM", LIGHTGBM, "lightgbm", " and when to stop"),
     *_learners("CatBoost", CATBOOST, "catboost", " and when to stop"),
     _whole("KNNImputer", nearest, NEIGHBOURS, f"{len(NEIGHBOURS)} numbers of neighbours"),
     _whole("IterativeImputer with trees", chained_trees, LEAVES, f"{len(LEAVES)} sizes of leaves"),
     _whole(
-        "miceforest", chained_equations, (None,), "as it comes but for few rounds", "miceforest"
+        "miceforest", chained_equations, (None,), "few trees and rounds, not tuned", "miceforest"
     ),
     _whole(
         "latent classes (EM)",

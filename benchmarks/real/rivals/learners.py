@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -74,6 +74,7 @@ BOOSTING = Learner(
     _fit_boosting,
     _boosting_rounds,
 )
+QUICK_BOOSTING = replace(BOOSTING, settings=BOOSTING.settings[4:])  # the higher rate only
 
 
 # ---- LightGBM

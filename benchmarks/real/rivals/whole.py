@@ -42,10 +42,15 @@ class Gaps:
         return np.unique(np.concatenate(self.asked))
 
     def some(self, most: int) -> Ints:
-        """As many rows, picked by chance, and for every label of every column one that has it."""
+        """As many rows, picked by chance, and for every label of every column one that has it.
+
+        They come in an order by chance: neighbours in a file are often alike, and who takes the
+        first of rows that are equally near would take those.
+        """
         order = np.random.default_rng(0).permutation(len(self.codes))
         firsts = [order[np.unique(column, return_index=True)[1]] for column in self.codes[order].T]
-        return np.unique(np.concatenate([order[:most], *firsts]))
+        found: Ints = order[np.isin(order, np.concatenate([order[:most], *firsts]))]
+        return found
 
     def one_hot(self) -> Floats:
         """A column of 0 and 1 for each label, NaN for gaps."""
