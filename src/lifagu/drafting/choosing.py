@@ -19,16 +19,17 @@ from lifagu.basics.arrays import Floats, Ints, dense
 from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.candidates import Candidate
 
-MOST_ROWS = 10_000  # on which candidates are weighed
-MOST_ENTRIES = 60_000_000  # of the matrix of all labels; fewer rows where there are many labels
+USUAL_ROWS, MOST_ROWS = 10_000, 100_000  # on which candidates are weighed
+FEW_ENTRIES = 5_000_000  # of the matrix of all labels, up to which there may be more rows
+MOST_ENTRIES = 60_000_000  # of that matrix; fewer rows where there are many labels
 FEW = 40  # candidates that are weighed again after the first one was taken
 LEAST_GAIN = 0.0005  # nats a cell
 LEAST_FURTHER = 0.003  # the same where a table that was taken may differ by group
 ROWS_EACH = 5  # rows for each group, on average, from which on that is tried
-PRICE = 0.02  # nats that each number of a table by groups has to gain
+PRICE = 0.02  # nats that each number of a table by groups that tells somebody has to gain
 MULTIPLIED = 4  # tables, and groupings, that are tried together
 SCALE = 1.0  # λ of tables over labels
-GROUP_SCALES: tuple[float, ...] = (0.3, 2.0, 10.0)
+GROUP_SCALES: tuple[float, ...] = (0.05, 0.3, 2.0, 10.0)
 STEP, MOST_STEP = 0.8, 3.0
 HALVED = 3  # times that a step is tried
 TRIED = 4  # candidates that are tried on rows left out, beside groupings
@@ -140,8 +141,12 @@ class Weighing:
 
 
 def picked_rows(size: int, width: int, seed: int) -> Ints:
-    """Rows of a sample on which candidates of so many labels are weighed, ascending."""
-    most = min(MOST_ROWS, max(1_000, MOST_ENTRIES // max(1, width)))
+    """Rows of a sample on which candidates of so many labels are weighed, ascending.
+
+    With few of them a group has fewer rows than it really has, and seems to tell less.
+    """
+    usual = min(USUAL_ROWS, MOST_ENTRIES // max(1, width))
+    most = min(MOST_ROWS, max(1_000, usual, FEW_ENTRIES // max(1, width)))
     if size <= most:
         return np.arange(size)
     return np.sort(np.random.default_rng(seed).permutation(size)[:most])
@@ -242,13 +247,18 @@ class _Stagewise:
             ]
             gain, scale = max(gains)
             # a table with very many numbers has to be worth the time that they take to learn
-            numbers = self.weighing.candidates[number].size * (self.target.size - 1)
-            gain -= PRICE * self.weighing.share * numbers
+            gain -= PRICE * self.weighing.share * self._numbers(number)
             best = max(best, (number, gain, scale), key=lambda each: each[1])
             self.groupings[number] = (scale,)
             if gain <= 0:
                 del self.groupings[number]
         return best
+
+    def _numbers(self, number: int) -> int:
+        """How many numbers of a table by groups tell somebody: those of groups with two rows."""
+        known = self.known[self.weighing.rows[number]]
+        sizes = np.bincount(self.weighing.codes[number][known])
+        return int(np.count_nonzero(sizes > 1)) * (self.target.size - 1)
 
     def _in_order(self, likely: Floats) -> list[int]:
         """Candidates over labels, those first that are expected to gain most.
