@@ -28,7 +28,7 @@ LEAST_FURTHER = 0.003  # the same where a table that was taken may differ by gro
 ROWS_EACH = 5  # rows for each group, on average, from which on that is tried
 PRICE = 0.02  # nats that each number of a table by groups that tells somebody has to gain
 MULTIPLIED = 4  # tables, and groupings, that are tried together
-SCALE = 1.0  # λ of tables over labels
+SCALES = (4.0, 1.0)  # λ of tables over labels; the first one while many are weighed
 GROUP_SCALES: tuple[float, ...] = (0.05, 0.3, 2.0, 10.0)
 STEP, MOST_STEP = 0.8, 3.0
 HALVED = 3  # times that a step is tried
@@ -236,10 +236,11 @@ class _Stagewise:
         likely = self._probabilities()
         order = self._in_order(likely)
         before = self._told(self.logits)
-        best = (-1, -np.inf, SCALE)
+        best = (-1, -np.inf, SCALES[0])
         for number in order[:TRIED]:
-            gain = self._told(self.logits + self._step(number, SCALE, likely, True)) - before
-            best = max(best, (number, gain, SCALE), key=lambda each: each[1])
+            for scale in SCALES:
+                gain = self._told(self.logits + self._step(number, scale, likely, True)) - before
+                best = max(best, (number, gain, scale), key=lambda each: each[1])
         for number, scales in list(self.groupings.items()):
             gains = [
                 (self._told(self.logits + self._step(number, scale, likely, True)) - before, scale)
@@ -270,7 +271,7 @@ class _Stagewise:
             (self.matrix.T @ each.astype(np.float32)).astype(np.float64)
             for each in (residual, likely, spread)
         )
-        gained = ((0.5 * gradient**2 - loose) / (mass + SCALE)).sum(axis=1)
+        gained = ((0.5 * gradient**2 - loose) / (mass + SCALES[0])).sum(axis=1)
         scores = {number: float(gained[self.blocks[number]].sum()) for number in self.plain}
         order = sorted(self.plain, key=lambda number: (-scores[number], number))
         if self.matrix is self.weighing.dense:
