@@ -20,7 +20,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from databases import DATA, prepared
 from league_report import write_report
-from matches import BY_HAND, DRAFTED, play
+from matches import BY_HAND, DRAFTED, MATCHES, play
 from part import end_when_asked
 from rivals import RIVALS
 from tasks import TASKS, Task
@@ -28,6 +28,10 @@ from tasks import TASKS, Task
 SEEDS, SMALL_SEEDS = 5, 2
 SMALL = ("autocomplete uwcse", "new groups schools")
 WAYS = (DRAFTED, BY_HAND, *RIVALS)
+STRONGEST = (  # of their sort; those that take part in all tasks
+    *(DRAFTED, BY_HAND, "frequencies", "group pooling", "random forest"),
+    *("LightGBM", "LightGBM + features", "CatBoost", "CatBoost + features"),
+)
 
 
 def main() -> None:
@@ -39,7 +43,8 @@ def main() -> None:
         folder = options.folder or Path(name)
         if not options.report_only:
             _played(options, folder)
-        pass
+        if not options.no_report:
+            write_report(folder, options.data, options.out)
 
 
 def _options() -> argparse.Namespace:
@@ -52,6 +57,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=300.0, help="seconds a match and rival")
     parser.add_argument("--small", action="store_true", help="two small tasks with two seeds")
     parser.add_argument("--report-only", action="store_true", help="play nothing")
+    parser.add_argument("--no-report", action="store_true", help="only play")
     parser.add_argument(
         "--out", type=Path, default=Path(__file__).parent / "REPORT.md", help="where to report"
     )
@@ -71,8 +77,13 @@ def _played(options: argparse.Namespace, folder: Path) -> None:
     seeds = options.seeds or (SMALL_SEEDS if options.small else SEEDS)
     for seed in range(seeds):
         for task in (each for each in tasks if each.database in sources):
-            match = folder / "matches" / task.name / str(seed)
-            play(task, seed, sources[task.database], match, options.ways, options.limit, say)
+            match = folder / MATCHES / task.name / str(seed)
+            ways = [way for way in options.ways if _takes_part(way, task)]
+            play(task, seed, sources[task.database], match, ways, options.limit, say)
+
+
+def _takes_part(way: str, task: Task) -> bool:
+    return task.kind == "autocomplete" or way in STRONGEST
 
 
 def _wanted(task: Task, options: argparse.Namespace) -> bool:

@@ -72,7 +72,9 @@ def _panels(count: int) -> tuple[Any, list[Any]]:
 
     columns = min(3, count)
     rows = -(-count // columns)
-    figure, axes = pyplot.subplots(rows, columns, figsize=(3.6 * columns, 3.1 * rows), squeeze=False)
+    figure, axes = pyplot.subplots(
+        rows, columns, figsize=(3.6 * columns, 3.1 * rows), squeeze=False
+    )
     for axis in axes.flat[count:]:
         axis.set_axis_off()
     return figure, list(axes.flat[:count])

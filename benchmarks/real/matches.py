@@ -29,7 +29,7 @@ from tasks import Task
 
 TEMPLATES = Path(__file__).parent / "templates"
 DRAFTED, BY_HAND, UNTIED = "lifagu", "lifagu by hand", "untied"
-HIDDEN = "hidden.csv"
+HIDDEN, MATCHES = "hidden.csv", "matches"
 Floats = NDArray[np.float64]
 Probabilities = Mapping[str, Floats]  # by relation: a row for each hidden cell
 

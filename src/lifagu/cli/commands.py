@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lifagu import Case
     from lifagu.inference.prepared import Result
     from lifagu.questions.findings import Lift
+    from lifagu.questions.reasons import Reasons
 
 Options = argparse.Namespace
 COST = "what that costs in accuracy: lifagu validate MODEL --fill cohorts --unknown posterior one"
@@ -159,16 +160,30 @@ def query(options: Options) -> None:
         questions = _questions(options, options.queries or list(case.queries))
         planned = case.plan(questions, engine=options.engine, **propagation(options))
         result = run(options, case, planned, progress)
+        why = _why(case, result) if options.explain else []
         if options.explain:
             _explain(case, result)
     _remark_answers(options, result)
     if options.json:
-        say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
+        told = {"why": [each.json() for each in why]} if options.explain else {}
+        merged = merging_json(case.merging(options.engine))
+        say_json({**answers_json(result), **merged, **told})
         return
+    for each in why:
+        note(str(each))
     for answer in result.answers:
         say(answer_table(answer, case.evidence, case.way))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
+
+
+def _why(case: Case, result: Result) -> list[Reasons]:
+    """What each answer rests on, where tables were learned."""
+    if case.place.on not in ("auto", "memory") or case.opened.is_folder:
+        return []
+    if case.opened.loaded(case.place).learned is None:
+        return []
+    return [case.why(name) for answer in result.answers for name in answer.variables]
 
 
 def _explain(case: Case, result: Result) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lifagu.inference.relational.most_probable import RelationalBest
     from lifagu.questions.findings import Groups, Imputed, Lift
     from lifagu.questions.learning import Learning
+    from lifagu.questions.reasons import Reasons
     from lifagu.questions.validating.result import Validation
 
 Question = str | Sequence[str]
@@ -120,6 +121,24 @@ class Case(CaseContents, Shown):
             raise ModelError("give a Filling, or the settings of one, not both")
         instance("fill", filling, Filling)
         return replace(self, filling=filling)
+
+    def why(self, variable: str) -> Reasons:
+        """Why the answer about a variable is as it is.
+
+        Parameters
+        ----------
+        variable : str
+            Its name.
+
+        Returns
+        -------
+        Reasons
+            What each observation near it told, found by leaving it out, and how many records stand
+            behind the learned tables about it; `str` says it in words.
+        """
+        from lifagu.questions.reasons import reasons
+
+        return reasons(self, variable)
 
     def unfilled(self) -> Case:
         """The case whose holes stay: what depends on them has no answer then."""

@@ -1,0 +1,185 @@
+"""Why an answer is as it is: what each observation near it told, and which records stand behind it.
+
+An observation's part is found by leaving it out: the answer is asked for again as if nobody had
+made it. That takes a question for each, so it is done for one variable, and for those observations
+that share a factor with it, or with something unknown beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints
+from lifagu.basics.html import Shown
+from lifagu.basics.words import counted
+from lifagu.graph.evidence import Observation
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.answer import Answer
+from lifagu.questions import in_memory
+from lifagu.questions.conditions import condition_relations
+from lifagu.relational.grounding import ground_names
+from lifagu.relational.loaded import Loaded
+
+if TYPE_CHECKING:
+    from lifagu.questions.case import Case
+    from lifagu.relational.learning_task import TableToLearn
+
+MOST_LEFT_OUT = 12  # observations that are left out in turn, the nearest ones
+MANY = 50  # factors of an observed variable that so many others depend on, and that is not left out
+HARDLY = 0.005  # by how much a probability must move for an observation to be told
+
+
+@dataclass(frozen=True)
+class ObservationReason:
+    """An observation, and how probable the answer's top label would be without it."""
+
+    variable: str
+    value: str
+    without: float
+
+
+@dataclass(frozen=True)
+class TableReason:
+    """A learned table behind an answer: for which group, and from how many records."""
+
+    table: str
+    group: str
+    records: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reasons(Shown):
+    """Why an answer is as it is.
+
+    Attributes
+    ----------
+    variable, value : str
+        What was asked about, and its most probable label.
+    probability : float
+        How probable that is.
+    observations : tuple of ObservationReason
+        What was observed near it, what told most first.
+    tables : tuple of TableReason
+        The learned tables that are about the variable, those with the fewest records first.
+    """
+
+    variable: str
+    value: str
+    probability: float
+    observations: tuple[ObservationReason, ...]
+    tables: tuple[TableReason, ...]
+
+    def json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            **{name: getattr(self, name) for name in ("variable", "value", "probability")},
+            "observations": [vars(each) for each in self.observations],
+            "tables": [vars(each) for each in self.tables],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return f"<Reasons: {self.variable}={self.value} with {self.probability:.0%}>"
+
+    def _lines(self) -> Iterator[str]:
+        yield f"why {self.variable} is {self.value} with {self.probability:.0%}:"
+        told = [e for e in self.observations if abs(e.without - self.probability) >= HARDLY]
+        for each in told:
+            yield f"  without {each.variable}={each.value} it would be {each.without:.0%}"
+        silent = len(self.observations) - len(told)
+        if silent:
+            more = "more " if told else ""
+            yield f"  {counted(silent, f'{more}observation')} near it hardly told anything"
+        for table in self.tables:
+            whose = f" of {table.group}" if table.group else ""
+            yield f"  {table.table}: learned from {counted(round(table.records), 'record')}{whose}"
+
+
+def reasons(case: Case, variable: str) -> Reasons:
+    """What an answer about one variable rests on."""
+    answer = case.ask(variable)
+    top = int(np.argmax(answer.probabilities))
+    graph, seen = in_memory.grounded(case), in_memory.bound(case)
+    number = graph.variable_names.number(variable)
+    observed = seen.bound.variables
+    near = [] if number in observed else _observed_near(graph, observed, number)
+    told = []
+    for name in map(graph.variable_names.__getitem__, near):
+        without = _without(case, graph, seen, name).ask(variable)
+        told.append(ObservationReason(name, str(seen[name]), _probability(without, top)))
+    probability = _probability(answer, top)
+    told.sort(key=lambda each: -abs(each.without - probability))
+    loaded = case.opened.loaded(case.place)
+    value = answer.ranges[0][top]
+    return Reasons(variable, value, probability, tuple(told), tuple(_tables(loaded, graph, number)))
+
+
+def _probability(answer: Answer, top: int) -> float:
+    return float(answer.probabilities.reshape(-1)[top])
+
+
+def _observed_near(graph: FactorGraph, observed: Ints, variable: int) -> list[int]:
+    """Observed variables that share a factor with this one, or with unknown ones beside it."""
+    direct = _beside(graph, np.array([variable]))
+    unknown = direct[~np.isin(direct, observed)]
+    around = np.concatenate((direct, _beside(graph, unknown)))
+    found = dict.fromkeys(around[np.isin(around, observed)].tolist())
+    few = [each for each in found if np.count_nonzero(graph.arguments == each) <= MANY]
+    return few[:MOST_LEFT_OUT]
+
+
+def _beside(graph: FactorGraph, variables: Ints) -> Ints:
+    """All variables that share a factor with some."""
+    place = np.flatnonzero(np.isin(graph.arguments, variables))
+    factors = np.unique(np.searchsorted(graph.offsets, place, side="right") - 1)
+    return np.concatenate(
+        [
+            np.zeros(0, dtype=np.int64),
+            *(graph.arguments[graph.offsets[each] : graph.offsets[each + 1]] for each in factors),
+        ]
+    )
+
+
+def _without(case: Case, graph: FactorGraph, seen: Mapping[str, Observation], name: str) -> Case:
+    """The case in which one observation was not made.
+
+    Conditions of learned tables are observed or not; of others it is enough that any label is as
+    likely.
+    """
+    conditions = condition_relations(case.opened.loaded(case.place))
+    number = np.array([graph.variable_names.number(name)])
+    if conditions and int(ground_names(graph).origins(number)[0]) - 1 in conditions:
+        return case.forget().observe({each: seen[each] for each in seen if each != name})
+    return case.observe({name: dict.fromkeys(graph.variable(name).range, 1.0)})
+
+
+def _tables(loaded: Loaded, graph: FactorGraph, variable: int) -> Iterator[TableReason]:
+    """Learned tables of factors with this variable, those with the fewest records first."""
+    task, learned = loaded.task, loaded.learned
+    if task is None or learned is None:
+        return
+    place = np.flatnonzero(graph.arguments == variable)
+    factors = np.searchsorted(graph.offsets, place, side="right") - 1
+    found = set()
+    for factor in factors.tolist():
+        for at, table, told in zip(loaded.learned_at, task.tables, learned.tables, strict=True):
+            if at <= factor < at + len(table):
+                number = int(table.in_stack[factor - at])
+                found.add(
+                    TableReason(table.name, _group(table, number), float(told.records[number]))
+                )
+    yield from sorted(found, key=lambda each: (each.records, each.table))
+
+
+def _group(table: TableToLearn, number: int) -> str:
+    """The group that a table of the stack is for; empty for the common one."""
+    for level, start in zip(table.levels, table.starts, strict=False):
+        if start <= number < start + len(level.parent):
+            return f"{level.column} {', '.join(level.keys[number - start])}"
+    return ""
