@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
 
-.PHONY: demo test test-full bench figures shown lint clean
+.PHONY: demo test test-full bench bench-real figures shown lint clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
@@ -24,6 +24,10 @@ bench: $(PEERS)/installed $(VENV)/installed-system
 	$(PEERS)/bin/python benchmarks/report.py $(BENCH)
 	$(PEERS)/bin/python benchmarks/web.py
 	$(PEERS)/bin/python benchmarks/startup.py
+
+# Hours; LEAGUE="--small", LEAGUE="--data FOLDER --folder KEPT", and see benchmarks/real/README.md
+bench-real: $(PEERS)/installed
+	OMP_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/real/league.py $(LEAGUE)
 
 figures: $(VENV)/installed
 	$(BIN)/python docs/figures/redraw.py

@@ -292,3 +292,96 @@ def test_scores_are_as_defined():
     assert losses == f"[{-math.log(1e-4 / (1 + 1e-4)):.4f}, {math.log(1 + 1e-4):.4f}]"
     assert float(error) == pytest.approx(0.4)
     assert spread == "0.0 1.0"
+
+
+# ---- the league
+
+
+HOLES = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from holes import observed, write_hidden, write_holed
+from raw_tables import Raw
+from tasks import TASKS, Task
+folder = Path(sys.argv[1])
+template = json.loads((folder / "t.json").read_text())
+raw = Raw(folder / "data")
+seen = observed(raw, template)
+for kind in ("autocomplete", "as it really is", "new individuals", "learning curve"):
+    task = next(each for each in TASKS if each.kind == kind)
+    holes = task.hide(seen, raw.tables, np.random.default_rng(0))
+    again = task.hide(seen, raw.tables, np.random.default_rng(0))
+    assert all((holes.cells[name] == again.cells[name]).all() for name in holes.cells)
+    to = folder / kind / "data"
+    to.parent.mkdir()
+    write_holed(folder / "data", to, seen, holes, (), False)
+    frame = Raw(to).tables["machines"]
+    gone = sum(len(rows) for rows in holes.cells.values())
+    left = len(frame) + sum(len(rows) for rows in holes.rows.values())
+    write_hidden(folder / "hidden.csv", seen, holes)
+    listed = len((folder / "hidden.csv").read_text().splitlines()) - 1
+    print(kind, gone == listed == int(frame[["dark", "heat"]].isna().sum().sum()), left)
+"""
+
+
+def test_what_a_task_hides_is_gone_from_the_database(machines: Path):
+    told = beside(HOLES, machines).splitlines()
+    assert told == [
+        f"{kind} True 120"
+        for kind in ("autocomplete", "as it really is", "new individuals", "learning curve")
+    ]
+
+
+def department(folder: Path) -> None:
+    """Five areas of made people, as the facts of UW-CSE have them: phases go with years."""
+    for area in range(5):
+        facts, advised = [], []
+        for person in range(40 * area, 40 * area + 40):
+            phase = ("pre_quals", "post_quals", "post_generals")[person % 3]
+            facts += [f"student(person{person}).", f"sameperson(person{person},person{person})."]
+            facts += [f"inphase(person{person},{phase})."] if person % 7 else []
+            facts += [f"yearsinprogram(person{person},year_{1 + person % 3 * 2 + person % 2})."]
+            facts += [f"publication(t{person}{n},person{person})." for n in range(person % 3)]
+            facts += [f"professor(prof{person}).", f"sameperson(prof{person},prof{person})."]
+            facts += [f"hasposition(prof{person},faculty{'_adjunct' if person % 4 == 0 else ''})."]
+            facts += [f"taughtby(c{person},prof{person},autumn_1)."] if person % 4 else []
+            facts += [f"samecourse(c{person},c{person}).", f"courselevel(c{person},level_400)."]
+            facts += [f"projectmember(p{area},person{person})."]
+            facts += [f"tempadvisedby(person{person},prof{person})."] if person % 3 == 0 else []
+            advised += [f"advisedby(person{person},prof{person})."] if person % 3 else []
+        facts += [f"sameproject(p{area},p{area}).", f"ta(c{40 * area},person{40 * area},autumn_1)."]
+        fold = folder / "uwcse" / f"fold{area + 1}"
+        fold.mkdir(parents=True)
+        (fold / "facts.txt.gz").write_bytes(gzip.compress("\n".join(facts).encode()))
+        (fold / "advised_by.txt.gz").write_bytes(gzip.compress("\n".join(advised).encode()))
+
+
+def test_a_small_league_is_played_and_reported(tmp_path: Path):
+    """Data that are absent are said; what was played is kept, and reported again from there."""
+    department(tmp_path / "data")
+    page = tmp_path / "REPORT.md"
+    ways = ("lifagu", "lifagu by hand", "frequencies", "group pooling", "random forest")
+    command = [sys.executable, REAL / "league.py", "--small", "--out", page]
+    command += ["--data", tmp_path / "data", "--folder", tmp_path / "kept", "--only", "uwcse"]
+    done = subprocess.run(
+        [*command, "eicu", "--ways", *ways],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "eicu: no CSV files" in done.stderr
+    text = page.read_text()
+    row = next(line for line in text.splitlines() if line.startswith("| autocomplete: uwcse"))
+    usual, best, ours = (float(cell.split()[0]) for cell in row.split("|")[3:6])
+    assert ours < usual
+    assert best <= usual
+    assert "2 seeds a task" in text
+    assert "why Phase(person138) is" in text
+    assert (tmp_path / "figures" / "league_reliability.svg").exists()
+    before = sorted(path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz"))
+    again = subprocess.run([*command, "--report-only"], capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert before == sorted(path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz"))

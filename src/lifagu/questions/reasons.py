@@ -8,7 +8,7 @@ that share a factor with it, or with something unknown beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +19,13 @@ from lifagu.basics.words import counted
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
-from lifagu.questions import in_memory
+from lifagu.questions import asking, in_memory
 from lifagu.questions.conditions import condition_relations
+from lifagu.questions.statement import Statement
 from lifagu.relational.grounding import ground_names
 from lifagu.relational.loaded import Loaded
 
 if TYPE_CHECKING:
-    from lifagu.questions.case import Case
     from lifagu.relational.learning_task import TableToLearn
 
 MOST_LEFT_OUT = 12  # observations that are left out in turn, the nearest ones
@@ -101,9 +101,9 @@ class Reasons(Shown):
             yield f"  {table.table}: learned from {counted(round(table.records), 'record')}{whose}"
 
 
-def reasons(case: Case, variable: str) -> Reasons:
+def reasons(case: Statement, variable: str) -> Reasons:
     """What an answer about one variable rests on."""
-    answer = case.ask(variable)
+    answer = _asked(case, variable)
     top = int(np.argmax(answer.probabilities))
     graph, seen = in_memory.grounded(case), in_memory.bound(case)
     number = graph.variable_names.number(variable)
@@ -111,13 +111,17 @@ def reasons(case: Case, variable: str) -> Reasons:
     near = [] if number in observed else _observed_near(graph, observed, number)
     told = []
     for name in map(graph.variable_names.__getitem__, near):
-        without = _without(case, graph, seen, name).ask(variable)
+        without = _asked(_without(case, graph, seen, name), variable)
         told.append(ObservationReason(name, str(seen[name]), _probability(without, top)))
     probability = _probability(answer, top)
     told.sort(key=lambda each: -abs(each.without - probability))
     loaded = case.opened.loaded(case.place)
     value = answer.ranges[0][top]
     return Reasons(variable, value, probability, tuple(told), tuple(_tables(loaded, graph, number)))
+
+
+def _asked(case: Statement, variable: str) -> Answer:
+    return asking.plan(case, [(variable,)], "auto", {}).run(case.place.progress).answers[0]
 
 
 def _probability(answer: Answer, top: int) -> float:
@@ -146,7 +150,9 @@ def _beside(graph: FactorGraph, variables: Ints) -> Ints:
     )
 
 
-def _without(case: Case, graph: FactorGraph, seen: Mapping[str, Observation], name: str) -> Case:
+def _without(
+    case: Statement, graph: FactorGraph, seen: Mapping[str, Observation], name: str
+) -> Statement:
     """The case in which one observation was not made.
 
     Conditions of learned tables are observed or not; of others it is enough that any label is as
@@ -155,8 +161,10 @@ def _without(case: Case, graph: FactorGraph, seen: Mapping[str, Observation], na
     conditions = condition_relations(case.opened.loaded(case.place))
     number = np.array([graph.variable_names.number(name)])
     if conditions and int(ground_names(graph).origins(number)[0]) - 1 in conditions:
-        return case.forget().observe({each: seen[each] for each in seen if each != name})
-    return case.observe({name: dict.fromkeys(graph.variable(name).range, 1.0)})
+        others = {each: seen[each] for each in seen if each != name}
+        return replace(case, layers=(others,), keeps_own=False)
+    unsaid = {name: dict.fromkeys(graph.variable(name).range, 1.0)}
+    return replace(case, layers=(*case.layers, unsaid))
 
 
 def _tables(loaded: Loaded, graph: FactorGraph, variable: int) -> Iterator[TableReason]:
