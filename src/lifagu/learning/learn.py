@@ -119,7 +119,7 @@ class Learner:
         except KeyboardInterrupt:
             if not (self.settings.keep_best and journal.latest):
                 raise
-            found = _so_far(journal.latest, len(task.tables))
+            found = _so_far(parameters, journal.latest)
 
         def unseen() -> dict[str, Floats]:
             return {"vector": with_unseen(parameters, found.vector, found.penalty, self.settings)}
@@ -160,11 +160,12 @@ class _Section:
         return found
 
 
-def _so_far(latest: dict[str, Floats], tables: int) -> Chosen:
+def _so_far(parameters: Parameters, latest: dict[str, Floats]) -> Chosen:
     """What an interrupted run had found, of which nobody knows how good it is."""
-    nothing = np.zeros(tables)
+    nothing = np.zeros(len(parameters.task.tables))
     vector, penalty, effective = (latest[name] for name in ("vector", "penalty", "effective"))
-    return Chosen(vector, penalty, effective, 0, np.nan, np.nan, nothing)
+    plain = parameters.mixed(latest["mixings"]).unmixed(vector)
+    return Chosen(plain, penalty, effective, 0, np.nan, np.nan, nothing)
 
 
 def _mean(scores: Sequence[tuple[int, float, float]], at: int) -> float | None:
