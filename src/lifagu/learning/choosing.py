@@ -69,6 +69,7 @@ def chosen(
     asked = [at_most(each, settings.sample, random) for each in hidden]
 
     scaled = _scaled(Composite.of(parameters, values, told), journal, heard)
+    parameters = parameters.mixed(scaled.mixings)
     test = Composite.of(parameters, seen, asked)
     known = [at_most(each, settings.sample, random) for each in seen]
     trial = Composite.of(parameters, seen, known)
@@ -89,7 +90,8 @@ def chosen(
             }
 
         vector = journal.once("polished", polish)["vector"]
-    return Chosen(vector, penalty, scaled.effective, test.count, score, baseline, without)
+    plain = parameters.unmixed(vector)
+    return Chosen(plain, penalty, scaled.effective, test.count, score, baseline, without)
 
 
 def steps_in_all() -> int:
@@ -116,7 +118,7 @@ def at_most(labels: Ints, many: int, random: np.random.Generator) -> Ints:
 
 def _scaled(composite: Composite, journal: LearningJournal, heard: Heard | None) -> ScaledFit:
     """A scale for each table, found in rounds."""
-    fit = ScaledFit(np.zeros(0), np.zeros(0), np.zeros(0))
+    fit = ScaledFit(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
     for number in range(ROUNDS + 1):
 
         def compute(number: int = number, fit: ScaledFit = fit) -> dict[str, Floats]:

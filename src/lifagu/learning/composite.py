@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -96,7 +96,19 @@ class Composite:
     def curvature(self, vector: Floats) -> Floats:
         """The diagonal of the second derivative, that of conditional tables as if they were not."""
         _, by_entry = self._collected(vector, _variances)
-        return np.maximum(self.parameters.gradient(vector, by_entry), 0.0)
+        return self.parameters.bends(vector, by_entry)
+
+    def expected(self, vector: Floats) -> tuple[Floats, Floats]:
+        """How often each entry of the blocks is expected, and how much more than it was seen."""
+        size = self.parameters.size
+        return (
+            self._collected(vector, _probabilities)[1][:size],
+            self._collected(vector, _residuals)[1][:size],
+        )
+
+    def mixed(self, mixings: Floats) -> Composite:
+        """The same as a function of parameters that are mixed."""
+        return replace(self, parameters=self.parameters.mixed(mixings))
 
     def _collected(self, vector: Floats, statistic: Statistic) -> tuple[float, Floats]:
         """The loss, and a statistic of each cell added up over the entries that told it.
@@ -155,6 +167,11 @@ def _residuals(logits: Floats, labels: Ints) -> tuple[float, Floats]:
     """The loss, and how likely each label is less whether it was seen."""
     probabilities, loss = _softmax(logits, labels)
     probabilities[np.arange(len(labels)), labels] -= 1.0
+    return float(loss.sum()), probabilities
+
+
+def _probabilities(logits: Floats, labels: Ints) -> tuple[float, Floats]:
+    probabilities, loss = _softmax(logits, labels)
     return float(loss.sum()), probabilities
 
 

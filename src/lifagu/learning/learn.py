@@ -80,7 +80,7 @@ class Learner:
                 return _weighed(task, tables), None
             except TooLargeError:
                 _refuse_hidden(task)
-        else:
+        elif not _is_single(task):
             found = self._by_likelihood(_widened(task, _known_throughout(task)), name)
             if found is not None:
                 return found, None
@@ -119,7 +119,7 @@ class Learner:
         except KeyboardInterrupt:
             if not (self.settings.keep_best and journal.latest):
                 raise
-            found = _so_far(journal.latest, len(task.tables))
+            found = _so_far(parameters, journal.latest)
 
         def unseen() -> dict[str, Floats]:
             return {"vector": with_unseen(parameters, found.vector, found.penalty, self.settings)}
@@ -160,11 +160,12 @@ class _Section:
         return found
 
 
-def _so_far(latest: dict[str, Floats], tables: int) -> Chosen:
+def _so_far(parameters: Parameters, latest: dict[str, Floats]) -> Chosen:
     """What an interrupted run had found, of which nobody knows how good it is."""
-    nothing = np.zeros(tables)
+    nothing = np.zeros(len(parameters.task.tables))
     vector, penalty, effective = (latest[name] for name in ("vector", "penalty", "effective"))
-    return Chosen(vector, penalty, effective, 0, np.nan, np.nan, nothing)
+    plain = parameters.mixed(latest["mixings"]).unmixed(vector)
+    return Chosen(plain, penalty, effective, 0, np.nan, np.nan, nothing)
 
 
 def _mean(scores: Sequence[tuple[int, float, float]], at: int) -> float | None:
@@ -248,6 +249,17 @@ def _known_throughout(task: LearningTask) -> frozenset[int]:
         return frozenset()
     whole = {number for number, each in enumerate(task.relations) if (each.values >= 0).all()}
     return _conditions(task) & whole - {slot.relation for each in task.fixed for slot in each.slots}
+
+
+def _is_single(task: LearningTask) -> bool:
+    """Whether each cell to be told is told by itself, from conditions that were all observed.
+
+    Then both likelihoods are the same, and the composite one is quicker, and finds its scales by
+    cells that are hidden meanwhile.
+    """
+    known = _known_throughout(task)
+    scopes = [each.slots for each in task.tables] + [each.slots for each in task.fixed]
+    return all(sum(slot.relation not in known for slot in slots) < 2 for slots in scopes)
 
 
 def _is_narrow(task: LearningTask) -> bool:

@@ -8,7 +8,7 @@ that is conditional on some arguments is that sum, normalised over the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -20,6 +20,7 @@ from lifagu.relational.learning_task import LearningTask, TableToLearn
 
 BlockKind = Literal["main", "joint", "level"]
 TINY = 1e-300  # potentials below it count as this
+MIXED = 3, 24  # how many labels deviations have that may go together: two always do
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,8 @@ class Block:
     """Some parameters: groups × the sizes of some arguments, from `start` on.
 
     axes: the places of these arguments; of_row: the group of each row, -1 for none, None where all
-    rows share one; rows: which rows of the table's stack it adds to.
+    rows share one; rows: which rows of the table's stack it adds to; mixing: labels × labels, what
+    each parameter of a group adds to each label, each to its own where missing.
     """
 
     kind: BlockKind
@@ -37,6 +39,7 @@ class Block:
     start: int
     of_row: Ints | None
     rows: slice
+    mixing: Floats | None = None
 
     @cached_property
     def stop(self) -> int:
@@ -46,6 +49,16 @@ class Block:
     def of(self, vector: Floats) -> Floats:
         """Its part of a vector of parameters."""
         return vector[self.start : self.stop].reshape(self.shape)
+
+    def logs(self, vector: Floats) -> Floats:
+        """What its parameters add to the logs of tables."""
+        return self.of(vector) if self.mixing is None else self.of(vector) @ self.mixing
+
+    @property
+    def is_mixable(self) -> bool:
+        """Whether it has deviations of labels of which a group's can go together."""
+        few, many = MIXED
+        return self.kind == "level" and len(self.axes) == 1 and few <= self.shape[1] <= many
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +159,24 @@ class Parameters:
     def entries(self, vector: Floats) -> Floats:
         """The entries of all parts: the parameters, and after them those of conditional tables."""
         stacks = (self.stack(vector, number).reshape(-1) for number in self._conditional)
-        return np.concatenate([vector, *stacks])
+        return np.concatenate([self.unmixed(vector), *stacks])
+
+    def unmixed(self, vector: Floats) -> Floats:
+        """The parameters that say the same where nothing is mixed."""
+        return np.concatenate([block.logs(vector).reshape(-1) for block in self.blocks])
+
+    def mixed(self, mixings: Floats) -> Parameters:
+        """The same, mixed: one matrix after the other for blocks that can be; none if empty."""
+        if not len(mixings):
+            return self
+        blocks, start = [], 0
+        for block in self.blocks:
+            if block.is_mixable:
+                size, start = block.shape[1], start + block.shape[1] ** 2
+                mixing = mixings[start - size * size : start].reshape(size, size)
+                block = replace(block, mixing=mixing)
+            blocks.append(block)
+        return replace(self, blocks=tuple(blocks))
 
     def vector_of(self, stacks: Sequence[Floats]) -> Floats:
         """Parameters that make these potentials: all of each common table in its widest block."""
@@ -174,13 +204,29 @@ class Parameters:
         for block in self.blocks:
             if block.table == number:
                 sizes = [shape[axis] if axis in block.axes else 1 for axis in range(len(shape))]
-                logs[block.rows] += block.of(vector).reshape(-1, *sizes)
+                logs[block.rows] += block.logs(vector).reshape(-1, *sizes)
         for rows in _levels(table):
             logs[rows] += logs[table.above[rows]]
         return logs
 
     def gradient(self, vector: Floats, by_entry: Floats) -> Floats:
         """The derivative by parameters, from those by the entries of all parts."""
+        found = self._by_log(vector, by_entry)
+        for block in self.blocks:
+            if block.mixing is not None:
+                block.of(found)[:] = block.of(found) @ block.mixing.T
+        return found
+
+    def bends(self, vector: Floats, by_entry: Floats) -> Floats:
+        """The same for second derivatives, as if each entry bent for itself."""
+        found = self._by_log(vector, by_entry)
+        for block in self.blocks:
+            if block.mixing is not None:
+                block.of(found)[:] = block.of(found) @ block.mixing.T**2
+        return np.maximum(found, 0.0)
+
+    def _by_log(self, vector: Floats, by_entry: Floats) -> Floats:
+        """The derivative by what each parameter would add if nothing were mixed."""
         found, start = by_entry[: self.size].copy(), self.size
         for number in self._conditional:
             logs = self.stack(vector, number)

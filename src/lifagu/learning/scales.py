@@ -15,6 +15,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.learning.composite import Composite
+from lifagu.learning.covariances import covariance, square_root, telling
 from lifagu.learning.minimising import dot, minimise
 from lifagu.learning.parameters import Block, Parameters
 
@@ -30,11 +31,15 @@ Heard = Callable[[int, float], None]  # told after each step: how many there wer
 
 @dataclass(frozen=True, eq=False)
 class ScaledFit:
-    """Parameters, the penalty of each, and how many of each block the data decide upon."""
+    """Parameters, the penalty of each, and how many of each block the data decide upon.
+
+    mixings: how parameters are mixed, as `Parameters.mixed` has it.
+    """
 
     vector: Floats
     penalty: Floats
     effective: Floats
+    mixings: Floats
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def first_fit(composite: Composite, heard: Heard | None = None) -> ScaledFit:
     parameters = composite.parameters
     penalty = usual_penalty(parameters)
     vector = fitted(composite, penalty, np.zeros(parameters.size), FIRST, heard)
-    return ScaledFit(vector, penalty, np.zeros(len(parameters.blocks)))
+    return ScaledFit(vector, penalty, np.zeros(len(parameters.blocks)), np.zeros(0))
 
 
 def usual_penalty(parameters: Parameters) -> Floats:
@@ -82,8 +87,10 @@ def usual_penalty(parameters: Parameters) -> Floats:
 
 def next_round(composite: Composite, fit: ScaledFit, heard: Heard | None = None) -> ScaledFit:
     """Scales told by a fit, and the fit with these."""
-    rescaled = with_scales(composite, fit)
-    vector = fitted(composite, rescaled.penalty, fit.vector, LATER, heard)
+    composite = composite.mixed(fit.mixings)
+    rescaled = with_covariances(composite, with_scales(composite, fit))
+    mixed = composite.mixed(rescaled.mixings)
+    vector = fitted(mixed, rescaled.penalty, rescaled.vector, LATER, heard)
     return replace(rescaled, vector=vector)
 
 
@@ -113,7 +120,31 @@ def with_scales(composite: Composite, fit: ScaledFit) -> ScaledFit:
         own = np.clip((effective[places] + OWN) / (sizes + OWN / usual), 0.3, 2000.0)
         for block, each in zip(blocks, own.tolist(), strict=True):
             penalty[block.start : block.stop] = each
-    return ScaledFit(fit.vector, penalty, effective)
+    return replace(fit, penalty=penalty, effective=effective)
+
+
+def with_covariances(composite: Composite, fit: ScaledFit) -> ScaledFit:
+    """The same deviations, mixed in such a way that those of a group's labels are independent."""
+    blocks = [block for block in composite.parameters.blocks if block.is_mixable]
+    if not blocks:
+        return fit
+    vector, penalty, mixings = fit.vector.copy(), fit.penalty.copy(), list[Floats]()
+    counts, slopes = composite.expected(vector)
+    for block in blocks:
+        deviations, size = block.logs(vector), block.shape[1]
+        mixing = np.eye(size) if block.mixing is None else block.mixing
+        told = telling(block.of(counts))
+        if not len(told):
+            mixings.append(mixing)
+            continue
+        before = mixing.T / block.of(penalty)[0] @ mixing
+        after = covariance(deviations[told], block.of(counts)[told], block.of(slopes)[told], before)
+        usual = float(np.trace(after)) / size
+        mixings.append(square_root(after / usual))
+        block.of(vector)[:] = np.linalg.solve(mixings[-1], deviations.T).T
+        block.of(penalty)[:] = 1 / usual
+    flat = np.concatenate([each.reshape(-1) for each in mixings])
+    return replace(fit, vector=vector, penalty=penalty, mixings=flat)
 
 
 def _of_level(block: Block, decided: Floats, squares: Floats) -> Floats:
