@@ -465,3 +465,34 @@ def test_hidden_files_of_a_folder_are_no_tables(tmp_path):
     with opened(Source(str(tmp_path))) as database:
         (batch,) = database.batches(Query("SELECT id FROM people", "here"))
     assert [column.texts() for column in batch] == [["ann"]]
+
+
+def test_an_error_among_rows_is_the_only_line(tmp_path):
+    """Rows that were not read to their end are given up without a word."""
+    with sqlite3.connect(tmp_path / "d.sqlite") as made:
+        made.execute("CREATE TABLE person (id)")
+        made.execute("CREATE TABLE friend (one)")
+        made.execute("INSERT INTO person VALUES ('ann')")
+        made.executemany("INSERT INTO friend VALUES (?)", [("ann",), ("bob",), ("ann",)] * 2000)
+    made.close()
+    template = {
+        "format": "lifagu/1",
+        "source": "d.sqlite",
+        "domains": {"Person": {"sql": "SELECT id FROM person"}},
+        "relations": [{"name": "Sick", "of": ["Person"]}],
+        "parfactors": [
+            {
+                "name": "f",
+                "args": ["Sick(P)"],
+                "rows": {"sql": "SELECT one AS p FROM friend"},
+                "table": [1, 2],
+            }
+        ],
+    }
+    (tmp_path / "t.json").write_text(json.dumps(template))
+    run = "import sys; from lifagu.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", run, "check", str(tmp_path / "t.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "'bob' is not a constant of domain Person" in line

@@ -241,3 +241,22 @@ def test_data_in_memory_is_drafted_and_asked(shop, source):
 
 def source_of(connection):
     return connection.execute("PRAGMA database_list").fetchall()[0][2]
+
+
+def test_where_nothing_is_missing_somebody_new_may_be_in_any_table(tmp_path):
+    """Pupils point to schools, and have a key of their own; links between tables have none."""
+    rng = np.random.default_rng(1)
+    folder = tmp_path / "schools"
+    folder.mkdir()
+    kind = rng.random(20) < 0.5
+    school = rng.integers(0, 20, 400)
+    good = rng.random(400) < np.where(kind[school], 0.8, 0.3)
+    tables = {
+        "schools": [("school", "kind"), *((n, "old" if kind[n] else "new") for n in range(20))],
+        "pupils": [("pupil", "school", "good"), *zip(range(400), school, good, strict=True)],
+    }
+    for name, rows in tables.items():
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    relations = {each["name"] for each in json.loads(lifagu.draft(folder).text())["relations"]}
+    assert {"Good", "Kind"} <= relations

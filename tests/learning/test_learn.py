@@ -1,5 +1,7 @@
 """All tables of a task together: what conditions may not bring about, and how far groups differ."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,35 @@ def test_groups_of_few_records_differ_as_far_as_they_do(method, monkeypatch):
     tables = ages.stack[1 + once]
     told = tables[np.arange(len(once)), seen] / tables.sum(axis=1)
     assert told.mean() > 0.85
+
+
+def three_in_a_row(random, rows):
+    """Two pairs that share only a year, which was always observed."""
+    year = random.integers(0, 3, len(rows))
+    one, two = (np.where(random.random(len(rows)) < 0.7, year, 0) for _ in range(2))
+    one, two = (np.where(random.random(len(rows)) < 0.9, each, -1) for each in (one, two))
+    return LearningTask(
+        (cells("One", one, 3), cells("Year", year, 3), cells("Two", two, 3)),
+        (table("first", (0, rows), (1, rows)), table("second", (1, rows), (2, rows))),
+        asked=frozenset({0, 2}),
+    )
+
+
+def test_only_what_is_needed_is_learned():
+    """What always was observed ties nothing together: tables are the same as if learned alone."""
+    task = three_in_a_row(np.random.default_rng(1), np.arange(400))
+    both = learned(task)
+    first, second = learned(replace(task, needed=frozenset({0})))
+    assert second.method == "not needed"
+    assert (second.stack == 1).all()
+    assert first.stack.tolist() == both[0].stack.tolist()
+
+
+def test_cells_told_one_by_one_are_learned_by_hidden_cells():
+    """Where nothing has to be summed over, both likelihoods are the same."""
+    task = three_in_a_row(np.random.default_rng(2), np.arange(400))
+    assert {each.method for each in learned(task)} == {"composite likelihood"}
+    tied = replace(
+        task, tables=(*task.tables, table("both", (0, np.arange(400)), (2, np.arange(400))))
+    )
+    assert {each.method for each in learned(tied)} == {"likelihood"}
