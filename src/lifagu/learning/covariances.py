@@ -20,7 +20,7 @@ EIGENVALUES = 0.002, 10.0  # of a covariance
 
 
 def telling(counts: Floats) -> Ints:
-    """Groups that tell how labels go together: none unless most are large, and enough.
+    """Groups that tell how labels go together: none if these are small, or few.
 
     Groups have to have as many records as labels on average, and there have to be as many groups:
     what is not known of smaller ones is far from normal, and would be taken for a covariance.
