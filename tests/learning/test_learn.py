@@ -108,7 +108,8 @@ def test_cells_told_one_by_one_are_learned_by_hidden_cells():
     """Where nothing has to be summed over, both likelihoods are the same."""
     rows = np.arange(400)
     task = three_in_a_row(np.random.default_rng(2), rows)
-    once = replace(task, tables=(*task.tables, table("one", (0, rows)), table("two", (2, rows))))
+    more = [table(f"own {n}", (which, rows)) for n in range(2) for which in (0, 2)]
+    once = replace(task, tables=(*task.tables, *more))
     assert {each.method for each in learned(once)} == {"composite likelihood"}
     tied = replace(once, tables=(*once.tables, table("both", (0, rows), (2, rows))))
     assert {each.method for each in learned(tied)} == {"likelihood"}
