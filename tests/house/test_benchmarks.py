@@ -83,6 +83,7 @@ def tables(out: Path, part: str) -> dict[str, Table]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_is_in_the_report_with_a_figure(part, out):
     text = section(out, part)
@@ -98,6 +99,7 @@ def test_every_part_is_in_the_report_with_a_figure(part, out):
     assert "</svg>" in figure
 
 
+@pytest.mark.full
 def test_the_report_says_where_it_ran_and_names_nobody(out):
     text = (out / "REPORT.md").read_text()
     for word in (
@@ -115,6 +117,7 @@ def test_the_report_says_where_it_ran_and_names_nobody(out):
     assert sys.prefix not in text
 
 
+@pytest.mark.full
 def test_equal_points_give_equal_figures(out, tmp_path):
     shutil.copytree(out, tmp_path / "again")
     again = tmp_path / "again" / "figures"
@@ -152,6 +155,7 @@ def check_beside_peers(table: Table, exact: bool) -> None:
             assert int(row["lifagu"].split("·")[1]) >= 9, row
 
 
+@pytest.mark.full
 def test_ground_inference(out):
     found = tables(out, "ground")
     assert list(found) == [
@@ -165,6 +169,7 @@ def test_ground_inference(out):
         check_beside_peers(table, exact=True)
 
 
+@pytest.mark.full
 def test_lifted_inference(out):
     found = tables(out, "lifted")
     large = found.pop("Large graphs")
@@ -209,6 +214,7 @@ def test_what_is_refused_stopped_or_wrong_is_shown():
     assert float(wrong.split()[-1]) > 0.4
 
 
+@pytest.mark.full
 def test_imputing(out):
     found = tables(out, "impute")
     sizes, beside = found.values()
@@ -224,6 +230,7 @@ def test_imputing(out):
     assert far["profiles of individuals"] < far["the paper to the letter"]
 
 
+@pytest.mark.full
 def test_databases_give_the_same_whatever_their_kind(out):
     (rows,) = tables(out, "databases").values()
     assert [row["database"] for row in rows] == [
@@ -237,6 +244,7 @@ def test_databases_give_the_same_whatever_their_kind(out):
     assert all(row["equal"] == "yes" for row in measured)
 
 
+@pytest.mark.full
 def test_relational_models_are_right_at_every_size(out):
     models, growth, closed_forms = tables(out, "relational").values()
     check_closed_forms(closed_forms, families=31)
@@ -248,6 +256,7 @@ def test_relational_models_are_right_at_every_size(out):
     assert len(growth) == 8
 
 
+@pytest.mark.full
 def test_own_tables_are_right_at_every_size(out):
     found = tables(out, "own_tables")
     beside, stays = (
@@ -298,6 +307,7 @@ def test_a_wrong_or_slow_answer_with_own_tables_is_shown():
     assert slow[2:] == [">3 s –"] * 2 + ["not asked –"] * 2
 
 
+@pytest.mark.full
 def test_learned_tables_stand_beside_peers(out):
     (rows,) = tables(out, "learning").values()
     assert [row["learned by"] for row in rows] == [
@@ -362,6 +372,7 @@ def test_stays_are_binned_and_hidden_as_described():
     ]
 
 
+@pytest.mark.full
 def test_colour_passing(out):
     found = tables(out, "colour")
     assert [row["groups"] for row in found["Against sorting"]] == [
@@ -377,6 +388,7 @@ def test_colour_passing(out):
     assert all(re.fullmatch(rf"{RATIO} \([\d,]+\)|{FAILURE}", cell) for cell in cells)
 
 
+@pytest.mark.full
 def test_filling_holes(out):
     table, cohorts = tables(out, "transfer").values()
     assert [row["unknown"] for row in table] == ["79", "937"]
@@ -386,6 +398,7 @@ def test_filling_holes(out):
     assert all(re.fullmatch(rf"{RATIO} \({TIME}\)", cell) for cell in cells)
 
 
+@pytest.mark.full
 def test_lifting(out):
     (table,) = tables(out, "lifting").values()
     assert len(table) == 9
@@ -393,6 +406,7 @@ def test_lifting(out):
     assert epidemics == ["2 domains, 4 relations, 3 parfactors"] * 3
 
 
+@pytest.mark.full
 def test_files_are_read_back_equal(out):
     growth, beside = tables(out, "files").values()
     assert [row["kept as"] for row in growth] == ["Parquet"] * 6 + ["JSON"] * 6
@@ -401,6 +415,7 @@ def test_files_are_read_back_equal(out):
     assert re.fullmatch(rf"{RATIO}|{FAILURE}", beside[0]["pyAgrum reads"])
 
 
+@pytest.mark.full
 def test_end_to_end(out):
     found = tables(out, "end_to_end")
     stages = found.pop("Stages")
@@ -428,6 +443,7 @@ def check_costs(row: dict[str, str], in_memory: bool) -> None:
     ]
 
 
+@pytest.mark.full
 def test_lifting_where_the_data_is(out):
     (rows,) = tables(out, "scale").values()
     assert [row["on"] for row in rows] == ["memory", "duckdb"] * 4
@@ -438,6 +454,7 @@ def test_lifting_where_the_data_is(out):
         assert row["rounds"] == ("–" if row["on"] == "memory" else str(len(rounds)))
 
 
+@pytest.mark.full
 def test_answers_where_the_data_is(out):
     (rows,) = tables(out, "answers_by_sql").values()
     assert [row["asked"] for row in rows] == ["by DuckDB within 4 GiB", "in memory"] * 3

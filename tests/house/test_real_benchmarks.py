@@ -251,6 +251,7 @@ for rival in installed:
 """
 
 
+@pytest.mark.full
 def test_rivals_find_what_is_planted_and_never_see_hidden_cells(tmp_path: Path):
     """Distributions, better than frequencies, and the same whatever the hidden cells were."""
     folders = planted(tmp_path / "planted", 0), planted(tmp_path / "turned", 1)

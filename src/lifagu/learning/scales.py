@@ -8,6 +8,7 @@ of which little is known follow the others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -149,7 +150,7 @@ def with_covariances(composite: Composite, fit: ScaledFit) -> ScaledFit:
 
 def _of_level(block: Block, decided: Floats, squares: Floats) -> Floats:
     """The penalties of groups' deviations: label by label where the table has one argument."""
-    shape = (block.shape[0], -1)
+    shape = (block.shape[0], math.prod(block.shape[1:]))
     many = decided[block.start : block.stop].reshape(shape).sum(axis=0) * _gauge(block)
     size = squares[block.start : block.stop].reshape(shape).sum(axis=0)
     usual = (many.sum() + 1) / (size.sum() + 0.5)
