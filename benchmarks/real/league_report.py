@@ -7,6 +7,7 @@ from pathlib import Path
 
 from joint_answers import joint_answers
 from league_figures import draw_curves, draw_reliability
+from lifagu.basics.words import counted
 from machine import machine
 from matches import BY_HAND, DRAFTED, MATCHES
 from part import sized
@@ -64,7 +65,8 @@ def write_report(folder: Path, data: Path, out: Path) -> None:
 
 def _opening(found: Sequence[Standing]) -> Iterator[str]:
     seeds = sorted({each.seeds for each in found})
-    many = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    few, many = seeds[0], seeds[-1]
+    played = f"{few} to {many} seeds" if few < many else counted(few, "seed")
     yield "# A league on real data"
     yield f"Measured: {machine(PACKAGES)}"
     yield (
@@ -74,7 +76,7 @@ def _opening(found: Sequence[Standing]) -> Iterator[str]:
         "NULL, so that it has never seen them, and `lifagu validate --hidden` on what it drafted; "
         "nothing is written by hand. *lifagu by hand* is a template of some dozen lines that "
         "somebody wrote who looked at the tables ([templates](templates)). Log loss is in nats a "
-        f"cell, probabilities clipped at 0.0001; {many} seeds a task; intervals hold 95 % and draw "
+        f"cell, probabilities clipped at 0.0001; {played} a task; intervals hold 95 % and draw "
         "individuals (or whole groups, where groups are new) with all their cells. The best rival "
         "of a task is picked afterwards, by the very cells it is compared on, which favours it. "
         "Our defaults were developed on seed 0 of these databases, which favours us."
