@@ -260,7 +260,7 @@ def _validated(
 def _scored(
     match: Match, done: _Validated | str, seconds: float = 0.0, memory: int = 0, note: str = ""
 ) -> Result:
-    """What was told in the order of the match; where nothing was, all labels are as probable."""
+    """What was told in the order of the match; of what is not asked about, frequencies."""
     if isinstance(done, str):
         return _failed(done)
     found = {each.relation: each for each in done.cells}
@@ -270,9 +270,9 @@ def _scored(
 
 
 def _ordered(found: Told | None, as_in: Told) -> Floats:
-    """The probabilities of cells and labels in the order of another list of them."""
+    """The probabilities of cells and labels as another list has them; its own if there are none."""
     if found is None:
-        return np.full(as_in.probabilities.shape, 1 / len(as_in.labels))
+        return as_in.probabilities
     place = {name: number for number, name in enumerate(found.individuals)}
     rows = [place[name] for name in as_in.individuals]
     return found.probabilities[np.ix_(rows, [found.labels.index(each) for each in as_in.labels])]
