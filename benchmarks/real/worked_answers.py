@@ -56,7 +56,8 @@ ANSWERS: dict[str, tuple[str, list[Line]]] = {
         [
             (f'print(case.why("{WEIGHT}"))', lambda case: case.why(WEIGHT)),
             (
-                f'case.observe({{"{WEIGHT}": light}}).ask("{WEIGHT}")  # three to one for light',
+                "# somebody remembers: rather light, three to one\n"
+                f'case.observe({{"{WEIGHT}": light}}).ask("{WEIGHT}")',
                 _scales,
             ),
         ],
