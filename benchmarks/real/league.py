@@ -26,6 +26,7 @@ from rivals import RIVALS
 from tasks import TASKS, Task
 
 SEEDS, SMALL_SEEDS = 5, 2
+PAGE = "REPORT.md"
 SMALL = ("autocomplete uwcse", "new groups schools")
 WAYS = (DRAFTED, BY_HAND, *RIVALS)
 STRONGEST = (  # of their sort; those that take part in all tasks
@@ -44,7 +45,10 @@ def main() -> None:
         if not options.report_only:
             _played(options, folder)
         if not options.no_report:
-            write_report(folder, options.data, options.out)
+            page = options.out or (folder if options.small else Path(__file__).parent) / PAGE
+            if not write_report(folder, options.data, page):
+                sys.exit("nothing was played: no task has its data, or none is called like that")
+            print(page.read_text() if options.small else page)
 
 
 def _options() -> argparse.Namespace:
@@ -59,7 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--report-only", action="store_true", help="play nothing")
     parser.add_argument("--no-report", action="store_true", help="only play")
     parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "REPORT.md", help="where to report"
+        "--out", type=Path, metavar="FILE", help=f"where to report (default: {PAGE} beside this)"
     )
     return parser.parse_args()
 

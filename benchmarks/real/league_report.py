@@ -35,11 +35,11 @@ KINDS = {
 }
 
 
-def write_report(folder: Path, data: Path, out: Path) -> None:
-    """All that was played in a folder, as a page with its figures beside it."""
+def write_report(folder: Path, data: Path, out: Path) -> bool:
+    """All that was played in a folder, as a page with figures beside it; False if nothing was."""
     found = standings(folder / MATCHES)
     if not found:
-        return
+        return False
     figures = out.parent / "figures"
     text = [*_opening(found), *_first_screen(found), *_behind(found), *_ways(found)]
     for kind, explained in KINDS.items():
@@ -61,6 +61,7 @@ def write_report(folder: Path, data: Path, out: Path) -> None:
         *worked_answers(data, folder),
     ]
     out.write_text("\n\n".join(text) + "\n")
+    return True
 
 
 def _opening(found: Sequence[Standing]) -> Iterator[str]:

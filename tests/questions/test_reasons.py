@@ -64,11 +64,20 @@ def test_conditions_are_left_out_as_well(tmp_path):
     template["queries"] = ["Failed"]
     path = tmp_path / "t.json"
     path.write_text(json.dumps(template))
-    case = lifagu.open(path).observe({"Age(m150)": "over 10", "Vibration(m150)": 5.2})
-    before = float(case.forget().ask("Failed(m150)").probabilities[1])
-    found = case.why("Failed(m150)")
-    assert "Age(m150)" in {each.variable for each in found.observations}
-    assert found.probability != pytest.approx(before)
+    case = lifagu.open(path).observe({"Vibration(m150)": 5.2})
+    told = {each.variable: each for each in case.why("Failed(m150)").observations}
+    seen = {name: value for name, value in case.evidence.items() if name != "Age(m150)"}
+    without = case.forget().observe(seen).ask("Failed(m150)").probabilities
+    top = case.ask("Failed(m150)").probabilities.argmax()
+    assert told["Age(m150)"].without == pytest.approx(float(without[top]))
+    assert told["Age(m150)"].without != pytest.approx(case.why("Failed(m150)").probability)
+
+
+def test_names_that_are_none_are_said(small):
+    with pytest.raises(lifagu.ModelError, match="no variable 'E'"):
+        small.why("E")
+    with pytest.raises(lifagu.ModelError, match="names are non-empty texts"):
+        small.why(5)
 
 
 def test_the_command_line_tells_reasons(capsys):
@@ -82,3 +91,12 @@ def test_the_command_line_tells_reasons(capsys):
     (why,) = json.loads(out)["why"]
     assert why["variable"] == "Failed(m150)"
     assert {each["table"] for each in why["tables"]} >= {"failure", "age"}
+
+
+def test_of_many_answers_the_first_are_explained(capsys):
+    names = [f"Failed(m{number})" for number in range(140, 150)]
+    status, out, _ = run_cli(
+        capsys, "query", str(FACTORY), *names, "--explain", "--json", "--quiet"
+    )
+    assert status == 0
+    assert [each["variable"] for each in json.loads(out)["why"]] == names[:3]

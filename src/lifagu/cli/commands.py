@@ -160,9 +160,7 @@ def query(options: Options) -> None:
         questions = _questions(options, options.queries or list(case.queries))
         planned = case.plan(questions, engine=options.engine, **propagation(options))
         result = run(options, case, planned, progress)
-        why = _why(case, result) if options.explain else []
-        if options.explain:
-            _explain(case, result)
+        why = _explain(case, result) if options.explain else []
     _remark_answers(options, result)
     if options.json:
         told = {"why": [each.json() for each in why]} if options.explain else {}
@@ -177,24 +175,17 @@ def query(options: Options) -> None:
         say(f"log Z = {result.log_partition:.10g}")
 
 
-def _why(case: Case, result: Result) -> list[Reasons]:
-    """What each answer rests on, where tables were learned."""
-    if case.place.on not in ("auto", "memory") or case.opened.is_folder:
+def _explain(case: Case, result: Result) -> list[Reasons]:
+    """Tell why the weakest tables behind answers are as they are; what told the first answers."""
+    if case.place.on not in ("auto", "memory"):
         return []
-    if case.opened.loaded(case.place).learned is None:
-        return []
-    return [case.why(name) for answer in result.answers for name in answer.variables]
+    from lifagu.cli.explained import first_reasons, weakest_explained
 
-
-def _explain(case: Case, result: Result) -> None:
-    """Why the weakest tables behind answers are as they are, where that can be told."""
     factors = [name for answer in result.answers for name in answer.rests_on]
-    if factors and case.place.on in ("auto", "memory"):
-        from lifagu.cli.explained import weakest_explained
-
-        asked = [name for answer in result.answers for name in answer.variables]
-        if told := weakest_explained(case, asked, factors):
-            note(told)
+    asked = [name for answer in result.answers for name in answer.variables]
+    if factors and (told := weakest_explained(case, asked, factors)):
+        note(told)
+    return first_reasons(case, asked)
 
 
 def _questions(options: Options, names: list[str]) -> list[Sequence[str]]:

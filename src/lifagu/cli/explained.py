@@ -11,8 +11,10 @@ from lifagu.questions.doubts import weakest_behind
 if TYPE_CHECKING:
     from lifagu import Case, Transfer
     from lifagu.questions.findings import Lift
+    from lifagu.questions.reasons import Reasons
 
-MOST_EXPLAINED = 3  # tables behind answers, and individuals whom observations tell most about
+# tables behind answers, individuals whom observations tell most about, answers with their reasons
+MOST_EXPLAINED = 3
 
 
 def explained(moved: Transfer, factor: str) -> str:
@@ -30,6 +32,13 @@ def _weakest(case: Case, variables: Sequence[str], factors: Sequence[str]) -> It
         yield f"{each.factor}: {each.reason}\n{explained(case.transfer, each.factor)}"
         if told := case.told(each.factor):
             yield indent(str(told), " " * 6)
+
+
+def first_reasons(case: Case, variables: Sequence[str]) -> list[Reasons]:
+    """What told the answers about the first variables, where tables were learned."""
+    if case.opened.is_folder or case.opened.loaded(case.place).learned is None:
+        return []
+    return [case.why(name) for name in variables[:MOST_EXPLAINED]]
 
 
 def most_told(found: Lift) -> str:

@@ -13,7 +13,7 @@ from lifagu.errors import LifaguError, one_line
 
 EXPLAIN = (
     "show the plan and its cost on stderr before running, and which way holes were filled; "
-    "after a query also what told each answer, and why the weakest tables it rests on were taken"
+    "after a query also what told its first answers, and why the weakest tables were taken"
 )
 
 

@@ -138,7 +138,7 @@ class Case(CaseContents, Shown):
         """
         from lifagu.questions.reasons import reasons
 
-        return reasons(self, variable)
+        return reasons(self, text("a variable that is asked about", variable))
 
     def unfilled(self) -> Case:
         """The case whose holes stay: what depends on them has no answer then."""
