@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
@@ -19,6 +19,7 @@ NEIGHBOURS = (10, 30, 100)
 MOST_NEAR = 4_000  # rows among which neighbours are
 LEAVES = (5, 20)  # least rows of a leaf of chained trees
 MOST_CHAINED = 3_000  # rows that chained trees learn from
+FILLING, TELLING = 10, 100  # trees of a column while gaps are filled, and of one that is asked
 DATASETS, CHAINS = 3, 2  # imputed data sets, and how often each goes over all columns
 MOST_IMPUTED = 5_000  # rows that miceforest learns from
 LIGHT = {"num_iterations": 30, "num_threads": 1}  # of its boosted trees
@@ -33,13 +34,14 @@ def nearest(gaps: Gaps, neighbours: int) -> list[Floats]:
 
 
 def chained_trees(gaps: Gaps, leaf: int) -> list[Floats]:
-    """Means told by trees, each label from all others, by scikit-learn's IterativeImputer."""
-    cells, rows = gaps.one_hot(), gaps.rows
-    trees = ExtraTreesRegressor(
-        10, min_samples_leaf=leaf, max_features=0.3, n_jobs=1, random_state=0
-    )
+    """Shares of labels in trees, from all other columns as scikit-learn's IterativeImputer fills.
+
+    Columns are filled as numbers of labels: a column for each label would tell its siblings.
+    """
+    cells, rows, learned = gaps.numbers(), gaps.rows, gaps.some(MOST_CHAINED)
+    settings = {"min_samples_leaf": leaf, "max_features": 0.3, "n_jobs": 1, "random_state": 0}
     imputer = IterativeImputer(
-        trees,
+        ExtraTreesRegressor(FILLING, **settings),
         max_iter=2,
         n_nearest_features=40,
         skip_complete=True,
@@ -48,8 +50,17 @@ def chained_trees(gaps: Gaps, leaf: int) -> list[Floats]:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # few rounds, as said
-        imputer.fit(cells[gaps.some(MOST_CHAINED)])
-    return gaps.parted(imputer.transform(cells[rows]), rows)
+        filled = imputer.fit_transform(cells[learned])
+    filled_rows, found = imputer.transform(cells[rows]), []
+    for place, asked in enumerate(gaps.asked):
+        known = gaps.codes[learned, place] >= 0
+        model = ExtraTreesClassifier(TELLING, **settings)
+        model.fit(np.delete(filled[known], place, 1), gaps.codes[learned[known], place])
+        told = np.zeros((len(asked), gaps.sizes[place]))
+        others = np.delete(filled_rows[np.searchsorted(rows, asked)], place, 1)
+        told[:, model.classes_] = model.predict_proba(others)
+        found.append(normalised(told))
+    return found
 
 
 def chained_equations(gaps: Gaps, _: None) -> list[Floats]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from features import Floats
 from rivals.whole import Gaps, normalised
 
@@ -16,7 +14,7 @@ def latent_classes(gaps: Gaps, classes: int) -> list[Floats]:
     """P(cell | the row's other known cells), where a row's cells depend only on its class."""
     from stepmix import StepMix
 
-    cells = np.where(gaps.codes < 0, np.nan, gaps.codes)
+    cells = gaps.numbers()
     model = StepMix(
         classes, measurement="categorical_nan", max_iter=MOST_STEPS, progress_bar=0, random_state=0
     )

@@ -52,6 +52,10 @@ class Gaps:
         found: Ints = order[np.isin(order, np.concatenate([order[:most], *firsts]))]
         return found
 
+    def numbers(self) -> Floats:
+        """The numbers of labels, NaN for gaps."""
+        return np.where(self.codes < 0, np.nan, self.codes)
+
     def one_hot(self) -> Floats:
         """A column of 0 and 1 for each label, NaN for gaps."""
         parts = [
