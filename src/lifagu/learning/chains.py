@@ -13,23 +13,51 @@ from numpy.typing import NDArray
 
 from lifagu.basics.added_rows import Codes, add_rows
 from lifagu.basics.arrays import Floats, Ints, members
-from lifagu.learning.parameters import Parameters
-from lifagu.learning.told_cells import fixed_offset, labels_added
+from lifagu.learning.parameters import LookUpArray, Parameters
+from lifagu.learning.told_cells import fixed_offset
 
 Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The labels of all cells, by relation, and which of them are drawn."""
+
+    values: Sequence[Ints]
+    drawn: Sequence[Flags]
+
+
+@dataclass(frozen=True, eq=False)
+class _States:
+    """The states of rows of a part as numbers, seen along some of its axes.
+
+    stays: what does not change of the numbers; drawn: relations, the rows' cells there, and how
+    much a label counts in the number.
+    """
+
+    stays: Codes
+    drawn: tuple[tuple[int, Codes, int], ...]
+
+    def now(self, state: Sequence[Ints]) -> Codes:
+        """The numbers with what was drawn last; -1 where a cell was not drawn yet."""
+        code, missing = self.stays.copy(), np.zeros(0, dtype=np.int64)
+        for relation, cells, counts in self.drawn:
+            label = state[relation][cells]
+            if label.min(initial=0) < 0:
+                missing = np.union1d(missing, np.flatnonzero(label < 0))
+            code += (label * counts).astype(np.int32)
+        code[missing] = -1
+        return code
 
 
 @dataclass(frozen=True, eq=False)
 class _LookUp:
     """Rows of a part that say something about drawn cells of one argument.
 
-    start: where the part begins in the book of the batch; places: of the cells in the batch.
+    states: their numbers in the book of the batch; places: of the cells in the batch.
     """
 
-    part: int
-    axis: int
-    start: int
-    rows: Ints
+    states: _States
     places: Codes
 
 
@@ -62,33 +90,34 @@ class Chain:
     ) -> None:
         self.parameters, self._random = parameters, random
         self.state = [each.copy() for each in values]
+        cells = _Cells(values, drawn)
         self._batches = [
             batch
             for relation, flags in enumerate(drawn)
             if flags.any()
-            for batch in _batches(parameters, relation, flags)
+            for batch in _batches(parameters, relation, cells)
         ]
+        self._states = [_states(parameters, part, part.axes, cells)[0] for part in parameters.parts]
 
     def sweep(self, entries: Floats) -> None:
         """Draw every cell once; entries: of all parts."""
         for batch in self._batches:
-            task, parts = self.parameters.task, self.parameters.parts
+            task = self.parameters.task
             size = len(task.relations[batch.relation].labels)
             book = entries[batch.index].reshape(-1, size)
             shape = (len(batch.cells), size)
             offset = fixed_offset(task, self.state, batch.relation, batch.place_of, shape)
             logits = np.zeros(shape) if offset is None else offset
             for each in batch.look_ups:
-                part, slots = parts[each.part], task.tables[parts[each.part].table].slots
-                others = [axis for axis in part.axes if axis != each.axis]
-                code = labels_added(
-                    part.groups(each.rows), slots, others, part.sizes, each.rows, self.state
-                )
-                codes = np.where(code < 0, -1, code + each.start).astype(np.int32)
-                add_rows(logits, each.places, book, codes)
-            weights = np.exp(logits - logits.max(axis=1, keepdims=True)).cumsum(axis=1)
-            at = self._random.random((len(batch.cells), 1)) * weights[:, -1:]
-            self.state[batch.relation][batch.cells] = (at >= weights[:, :-1]).sum(axis=1)
+                add_rows(logits, each.places, book, each.states.now(self.state))
+            self.state[batch.relation][batch.cells] = self._drawn(logits)
+
+    def _drawn(self, logits: Floats) -> Ints:
+        """A label for each row of logits; column by column, as rows are short."""
+        columns = np.ascontiguousarray(logits.T)
+        weights = np.exp(columns - columns.max(axis=0)).cumsum(axis=0)
+        at = self._random.random(len(logits)) * weights[-1]
+        return np.asarray((at >= weights[:-1]).sum(axis=0))
 
     def counts(self) -> Floats:
         """How many rows are in each state of each part, in the order of all entries.
@@ -98,34 +127,62 @@ class Chain:
         parts = self.parameters.parts
         stops = [part.start + int(np.prod(part.shape)) for part in parts]
         found = np.zeros(max(self.parameters.size, *stops))
-        for part in parts:
-            slots = self.parameters.task.tables[part.table].slots
-            rows = np.arange(len(slots[0].cells))
-            code = labels_added(part.groups(rows), slots, part.axes, part.sizes, rows, self.state)
-            many = int(np.prod(part.shape))
+        for part, states in zip(parts, self._states, strict=True):
+            code, many = states.now(self.state), int(np.prod(part.shape))
             found[part.start : part.start + many] = np.bincount(code[code >= 0], minlength=many)
         return found
 
 
-def _batches(parameters: Parameters, relation: int, drawn: Flags) -> list[_Batch]:
-    cells, found = np.flatnonzero(drawn), []
+def _states(
+    parameters: Parameters,
+    part: LookUpArray,
+    axes: Sequence[int],
+    cells: _Cells,
+    places: Ints | None = None,
+    start: int = 0,
+) -> tuple[_States, Ints]:
+    """The states of those rows all of whose cells have a label or are drawn, and which rows.
+
+    places: of the cells that the rows are about, if not of all, -1 where they are about none;
+    start: what the numbers begin with.
+    """
+    slots = parameters.task.tables[part.table].slots
+    groups = part.groups(np.arange(len(slots[0].cells)))
+    kept = groups >= 0 if places is None else (groups >= 0) & (places >= 0)
+    stays, moves, counts = np.full(len(groups), start), [], 1
+    for axis in reversed(axes):
+        relation, own = slots[axis].relation, slots[axis].cells
+        label, is_drawn = cells.values[relation][own], cells.drawn[relation][own]
+        kept &= is_drawn | (label >= 0)
+        if is_drawn.any():
+            moves.append((relation, own, counts))
+        else:
+            stays += label * counts
+        counts *= part.sizes[axis]
+    stays += groups * counts
+    drawn = [(relation, own[kept].astype(np.int32), size) for relation, own, size in moves]
+    return _States(stays[kept].astype(np.int32), tuple(drawn)), np.flatnonzero(kept)
+
+
+def _batches(parameters: Parameters, relation: int, cells: _Cells) -> list[_Batch]:
+    drawn, found = cells.drawn[relation], []
+    own = np.flatnonzero(drawn)
     for same in members(_apart(parameters, relation, drawn)):
         place_of = np.full(len(drawn), -1, dtype=np.int64)
-        place_of[cells[same]] = np.arange(len(same))
+        place_of[own[same]] = np.arange(len(same))
         size = len(parameters.task.relations[relation].labels)
         look_ups, index, start = [], [np.zeros(0, dtype=np.int64)], 0
-        for number, part in enumerate(parameters.parts):
+        for part in parameters.parts:
             slots = parameters.task.tables[part.table].slots
             for axis in part.axes:
                 if slots[axis].relation == relation:
                     places = place_of[slots[axis].cells]
-                    rows = np.flatnonzero(places >= 0)
-                    look_ups.append(
-                        _LookUp(number, axis, start, rows, places[rows].astype(np.int32))
-                    )
+                    others = [other for other in part.axes if other != axis]
+                    states, rows = _states(parameters, part, others, cells, places, start)
+                    look_ups.append(_LookUp(states, places[rows].astype(np.int32)))
                     index.append(part.seen_from(axis))
                     start += len(index[-1]) // size
-        batch = _Batch(relation, cells[same], tuple(look_ups), np.concatenate(index), place_of)
+        batch = _Batch(relation, own[same], tuple(look_ups), np.concatenate(index), place_of)
         found.append(batch)
     return found
 
