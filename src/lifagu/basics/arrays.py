@@ -13,6 +13,7 @@ from lifagu.errors import ModelError
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 WIDE = 16  # columns from which on rows are compared as a whole
+SHORT = 64  # columns up to which rows are short
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
@@ -219,3 +220,28 @@ def connected_parts(count: int, first: Ints, second: Ints) -> Ints:
         np.minimum.at(root, higher, lower)
         while not np.array_equal(root, root[root]):
             root = root[root]
+
+
+def normalised_rows(logits: Floats) -> tuple[Floats, Floats]:
+    """Probabilities from the log weights in each row, and the logs of their sums.
+
+    Short rows go column by column, which numpy does several times faster.
+
+    >>> probabilities, totals = normalised_rows(np.log([[1.0, 3.0], [2.0, 2.0]]))
+    >>> probabilities.round(6).tolist(), np.exp(totals).round(6).tolist()
+    ([[0.25, 0.75], [0.5, 0.5]], [4.0, 4.0])
+    """
+    if logits.shape[1] > SHORT:
+        highest = logits.max(axis=1)
+        weights = np.exp(logits - highest[:, None])
+        total = weights.sum(axis=1)
+    else:
+        highest = logits[:, 0].copy()
+        for column in logits.T[1:]:
+            np.maximum(highest, column, out=highest)
+        weights = np.exp(logits - highest[:, None])
+        total = weights[:, 0].copy()
+        for column in weights.T[1:]:
+            total += column
+    weights /= total[:, None]
+    return weights, np.log(total) + highest

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints, dense
+from lifagu.basics.arrays import Floats, Ints, dense, normalised_rows
 from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.candidates import Candidate
 
@@ -225,9 +225,7 @@ class _Stagewise:
         return dict.fromkeys(products, GROUP_SCALES)
 
     def _probabilities(self, logits: Floats | None = None) -> Floats:
-        logits = self.logits if logits is None else logits
-        shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-        found: Floats = shifted / shifted.sum(axis=1, keepdims=True)
+        found, _ = normalised_rows(self.logits if logits is None else logits)
         found[~self.known] = 0.0
         return found
 
@@ -295,8 +293,7 @@ class _Stagewise:
     def _told(self, logits: Floats) -> float:
         """How well the attribute is told: the log probability of all that was observed."""
         known = logits[self.known]
-        highest = known.max(axis=1)
-        total = np.log(np.exp(known - highest[:, None]).sum(axis=1)) + highest
+        _, total = normalised_rows(known)
         return float((known * self.truth[self.known]).sum() - total.sum())
 
     def _step(self, number: int, scale: float, likely: Floats, apart: bool) -> Floats:

@@ -17,10 +17,11 @@ from typing import TypeVar
 import numpy as np
 
 from lifagu.basics.added_rows import add_rows, collect_rows
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, normalised_rows
 from lifagu.learning.parameters import Parameters
 from lifagu.learning.told_cells import CHUNK, ToldCells, told_cells
 
+MANY = 20_000  # cells from which on several relations are visited at the same time
 _Found = TypeVar("_Found")
 Statistic = Callable[[Floats, Ints], tuple[float, Floats]]  # of logits and labels
 
@@ -75,7 +76,7 @@ class Composite:
             book = told.book(entries)
             grown = np.zeros(len(self.parameters.task.tables))
             for chunk, logits, labels in _logits(told, book):
-                usual = float(_softmax(logits + 0.0, labels)[1].sum())
+                usual = float(_softmax(logits, labels)[1].sum())
                 for table in told.tables:
                     less = logits + 0.0
                     cells, codes = told.chunk_of_table(chunk, table)
@@ -136,7 +137,9 @@ class Composite:
 
 
 def _side_by_side(visit: Callable[[ToldCells], _Found], told: Sequence[ToldCells]) -> list[_Found]:
-    """What a visit finds at each relation, some visited at the same time."""
+    """What a visit finds at each relation, some visited at the same time where that pays."""
+    if sum(len(each.labels) for each in told) < MANY:
+        return list(map(visit, told))
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
         return list(pool.map(visit, told))
 
@@ -154,13 +157,9 @@ def _logits(told: ToldCells, book: Floats) -> Iterator[tuple[int, Floats, Ints]]
 
 
 def _softmax(logits: Floats, labels: Ints) -> tuple[Floats, Floats]:
-    """Probabilities, and the log loss of each cell; logits are changed."""
-    logits -= logits.max(axis=1, keepdims=True)
-    own = logits[np.arange(len(labels)), labels]
-    weights = np.exp(logits, out=logits)
-    total = weights.sum(axis=1)
-    weights /= total[:, None]
-    return weights, np.log(total) - own
+    """Probabilities, and the log loss of each cell."""
+    probabilities, total = normalised_rows(logits)
+    return probabilities, total - logits[np.arange(len(labels)), labels]
 
 
 def _residuals(logits: Floats, labels: Ints) -> tuple[float, Floats]:
