@@ -146,7 +146,8 @@ def _ways(found: Sequence[Standing]) -> Iterator[str]:
         "lead to, also what was missing in the database, summaries of rows that point to the row, "
         "and rates of its groups counted out of fold, of all these the 150 that tell most; they "
         "were told the right foreign keys by somebody who knows the database, which lifagu has to "
-        "find out. All take part in *autocomplete*, the strongest of each sort in the other tasks. "
+        "find out. All take part in *autocomplete*, the strongest of each sort in the other tasks, "
+        "and on eicu, whose hundreds of columns take minutes a match, only these. "
         "Who takes longer than the time limit of a match, or fails, says so in the "
         "tables."
     )
