@@ -44,6 +44,10 @@ def column(values, name="c", kind="text"):
         ([f"ward {n // 3}" for n in range(300)], "group"),
         (["a"] * 60 + ["b"] * 50 + [f"rare {n}" for n in range(40)], "label"),
         (["a", "b", "", " ", "\t"] * 20, "label"),
+        (["flu"] * 12 + ["burn"] * 8 + ["gout"] * 5 + [f"rare {n}" for n in range(60)], "label"),
+        ([f"street {n // 5}" for n in range(300)], "group"),
+        ([f"family {n // 4}" for n in range(100)] + ["smith"] * 6 + ["jones"] * 5, "group"),
+        ([f"person {n}" for n in range(200)] + ["smith"] * 6, "left out"),
         (["a"] * 5 + ["b"] * 5 + [None] * 50, "left out"),
         (["a", "NA", "n/a"] * 20, "left out"),
         ([*(f"{n % 40}.5" for n in range(80)), "NA", "?", "NA", "?"], "number"),
@@ -219,6 +223,48 @@ def test_gaps_that_tell_do_so_and_do_not_tell_by_themselves(tmp_path):
     assert given.one.name == "Gust"
     found = draft.validate(only=["Wind"])
     assert found.log_loss < found.baseline.log_loss.value - 0.1
+
+
+def test_labels_that_stand_out_are_labels_though_most_are_rare():
+    values = ["flu"] * 12 + ["burn"] * 8 + ["gout"] * 5 + [f"rare {n}" for n in range(60)]
+    found = sort_of(column(values), False)
+    assert found.labels == ("burn", "flu", "gout", "other")
+    assert found.other == "other"
+
+
+def test_columns_with_many_gaps_are_told_by_pairs_where_these_tell_more(tmp_path):
+    """By many things that add up: a table given all of them would have few records for each."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for n in range(800):
+        told = rng.integers(5, size=4)
+        weight = "" if rng.random() < 0.5 else round(told.sum() + rng.normal(), 2)
+        seen = [each if rng.random() < 0.9 else "" for each in told]
+        rows.append([n, *("" if each == "" else "abcde"[each] for each in seen), weight])
+    path = write(tmp_path / "animals.csv", ["id", "p", "q", "r", "s", "weight"], rows)
+    drafted = lifagu.draft(path).found.drafted
+    assert not any(each.is_given for each in drafted)
+    assert {f"{each} and Weight" for each in "PQRS"} <= {each.name for each in drafted}
+
+
+def test_a_list_has_one_table_for_all_its_values(tmp_path):
+    rng = np.random.default_rng(6)
+    ill = rng.random(300) < 0.5
+    people = [[n, "" if n % 6 == 0 else "yes" if one else "no"] for n, one in enumerate(ill)]
+    write(tmp_path / "person.csv", ["person", "ill"], people)
+    drugs = [
+        [n, f'{"ab"[int(one ^ (rng.random() < 0.1))]}, {rng.integers(50)} "mg"']
+        for n, one in enumerate(ill)
+        for _ in range(4)
+    ]
+    write(tmp_path / "drug.csv", ["person", "drug"], drugs)
+    draft = lifagu.draft(tmp_path)
+    (table,) = [each for each in draft.found.drafted if each.name == "Ill and each drug of drug"]
+    assert draft.found.chosen[0].choices[0].candidate.told == "each drug of drug"
+    assert table.by == ("drugdrug",)
+    names = [each["name"] for each in json.loads(draft.text())["relations"]]
+    assert "each drug of drug" in names
+    assert draft.validate().log_loss < 0.3
 
 
 def test_numbers_that_name_somebody_have_no_mean(tmp_path):

@@ -166,6 +166,21 @@ def a_list(r):
     return listed(r, drugs, {"name": "TEXT"})
 
 
+@planted("A", "A and each name of list")
+def a_list_of_rare_things(r):
+    """None of which tells enough about anybody to have a table of its own."""
+    mostly = {"u": [f"it's {n}" for n in range(60)], "v": [f'"x" {n}' for n in range(60)]}
+    other = {"u": "v", "v": "u"}
+
+    def things(a):
+        return [
+            (r.choice(mostly[a if r.random() < 0.85 else other[a]]),)
+            for _ in range(r.randrange(2, 6))
+        ]
+
+    return listed(r, things, {"name": "TEXT"})
+
+
 @planted("A", "A and Number of list")
 def how_many(r):
     def visits(a):

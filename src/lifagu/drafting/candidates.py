@@ -28,7 +28,8 @@ class Candidate:
 
     other: the attribute that it looks at, along path where that is another individual's, backwards
     where the path leads from there to here; by: the columns that tell groups apart instead, or in
-    addition. Row rows[m] of the subject has the label codes[m], of size; sql: rows of groups.
+    addition; with a path it is all that a list says, with a group for each of its values. Row
+    rows[m] of the subject has the label codes[m], of size; sql: rows of groups.
     """
 
     subject: DraftSubject
@@ -47,10 +48,17 @@ class Candidate:
         return bool(self.by)
 
     @property
+    def is_listed(self) -> bool:
+        """Whether it is all that a list says, so that an individual is in several groups."""
+        return self.path is not None and self.is_group
+
+    @property
     def told(self) -> str:
         """In words."""
         if self.other is None:
             return f"by {', '.join(self.by)}"
+        if self.is_listed:
+            return self.told_path
         if self.by:
             return f"{self.other.name}, otherwise by {', '.join(self.by)}"
         if self.path is None:

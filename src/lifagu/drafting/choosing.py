@@ -32,6 +32,7 @@ SCALES = (4.0, 1.0)  # λ of tables over labels; the first one while many are we
 GROUP_SCALES: tuple[float, ...] = (0.05, 0.3, 2.0, 10.0)
 STEP, MOST_STEP = 0.8, 3.0
 HALVED = 3  # times that a step is tried
+SWEEPS = 6  # through all tables, where they are learned without some rows
 TRIED = 4  # candidates that are tried on rows left out, beside groupings
 
 Halves = NDArray[np.float32]
@@ -152,23 +153,18 @@ def picked_rows(size: int, width: int, seed: int) -> Ints:
     return np.sort(np.random.default_rng(seed).permutation(size)[:most])
 
 
-def choose(
-    target: Attribute, weighing: Weighing, most: int, allowed: Sequence[int]
-) -> ChosenTables:
-    """The tables that tell about one attribute, the best first."""
-    return _Stagewise(target, weighing, list(allowed)).run(most)
-
-
 @dataclass(eq=False)
-class _Stagewise:
-    """One attribute's model while it grows."""
+class PairsTold:
+    """One attribute's model while it grows; without: rows that it is not learned from."""
 
     target: Attribute
     weighing: Weighing
-    allowed: list[int]
+    allowed: Sequence[int]
+    without: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
-        codes = self.target.codes[self.weighing.picked]
+        codes = self.target.codes[self.weighing.picked].copy()
+        codes[self.without] = -1
         self.known = codes >= 0
         self.many = int(self.known.sum())
         self.truth = np.zeros((len(codes), self.target.size))
@@ -184,7 +180,7 @@ class _Stagewise:
         self.grouped: dict[int, Floats] = {}
 
     def run(self, most: int) -> ChosenTables:
-        """Take the best candidate as long as one is worth it."""
+        """The tables that tell about it: the best is taken as long as one is worth it."""
         choices: list[TableChoice] = []
         lucky = np.log(max(1, len(self.allowed)))
         alone = True
@@ -203,6 +199,18 @@ class _Stagewise:
             self.plain = [number for number in self.plain if number != best]
             self.groupings.pop(best, None)
         return ChosenTables(self.target, tuple(choices), len(self.allowed), self.many)
+
+    def left_out(self, folds: Sequence[Ints]) -> Floats:
+        """The log probability of what was observed in each row, learned without its fold."""
+        codes, found = self.target.codes[self.weighing.picked], np.zeros(len(self.known))
+        for fold in folds:
+            other = PairsTold(self.target, self.weighing, self.allowed, fold)
+            other.scales = self.scales
+            for _ in range(SWEEPS if self.scales else 0):
+                other._fit()
+            likely, _ = normalised_rows(other.logits[fold])
+            found[fold] = np.log(likely[np.arange(len(fold)), codes[fold]])
+        return found
 
     def _products(self) -> dict[int, tuple[float, ...]]:
         """Tables that were taken, each by groups: two columns may go together otherwise there."""
@@ -309,14 +317,14 @@ class _Stagewise:
         down = mass[codes] - own * own * likely[rows] + scale
         return weighing.spread_entries(number, _bounded(up / down))
 
-    def _fit(self, new: int) -> None:
-        """Damped Newton steps: for the table that was taken last, then for all of them.
+    def _fit(self, *new: int) -> None:
+        """Damped Newton steps: for a table that was taken just now, then for all of them.
 
         A grouping has few rows for each group, and would tell each row by itself; so each row is
         told by the others of its group, anew every time.
         """
         told = self._told(self.logits)
-        for number in (new, *self.scales):
+        for number in (*new, *self.scales):
             scale, likely = self.scales[number], self._probabilities()
             is_grouping = self.weighing.blocks[number] is None
             if is_grouping:

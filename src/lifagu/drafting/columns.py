@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lifagu.basics.arrays import Ints
 from lifagu.drafting.seen import SeenColumn
 from lifagu.graph.bins import number_of
 
@@ -22,6 +23,8 @@ YEARS = (1700, 2100)  # numbers that may be years
 SAME = 3  # pairs of equal numbers that chance makes; where there are none, then they are names
 LEAST_COVER = 0.5  # of the rows that labels must tell apart, if the rest is called other
 LEAST_VALUES = 20  # fewer of them teach nothing
+LEAST_EACH = 5  # rows of a label, where few labels come far more often than most values do …
+LEAST_COMMON, MORE_OFTEN = 0.25, 2  # … have such a share of rows, so many times that of values
 SHARED = 1.2  # rows for each value of a column that says who belongs together
 LONG = 80  # characters: longer values on average are free text
 NUMERIC = 0.9  # share of values that are numbers from which on a text column is numeric
@@ -152,16 +155,30 @@ def _text(texts: list[str], counts: np.ndarray) -> ColumnSort:
     if counts @ np.array([len(each) for each in texts]) > LONG * many:
         return ColumnSort("left out", "it is free text")
     is_group = many >= SHARED * len(texts)
-    enough = np.flatnonzero(counts >= max(LEAST_VALUES, 0.005 * many))
-    enough = enough[np.argsort(-counts[enough], kind="stable")][: MOST_LABELS - 1]
-    if counts[enough].sum() >= LEAST_COVER * many:
-        labels = [texts[place] for place in enough]
+    if len(common := _common(counts)):
+        labels = [texts[place] for place in common]
         found = _labels(labels, has_other=True)
         why = f"{found.why}; {len(texts) - len(labels)} rarer values are '{found.other}'"
         return ColumnSort("label", why, found.labels, found.other, is_group=is_group)
     if is_group:
         return ColumnSort("group", "it says who belongs together", is_group=True)
     return ColumnSort("left out", "nearly every row has a text of its own")
+
+
+def _common(counts: Ints) -> Ints:
+    """Values that are labels, the commonest first, if the rest may be called other; none if not.
+
+    Either they are most of what there is, or they stand out: names of people and groups that have
+    about as many rows each do not.
+    """
+    many, order = counts.sum(), np.argsort(-counts, kind="stable")[: MOST_LABELS - 1]
+    often: Ints = order[counts[order] >= max(LEAST_VALUES, 0.005 * many)]
+    if counts[often].sum() >= LEAST_COVER * many:
+        return often
+    often = order[counts[order] >= max(LEAST_EACH, 0.005 * many)]
+    share = counts[often].sum() / many
+    stands_out = share >= max(LEAST_COMMON, MORE_OFTEN * len(often) / len(counts))
+    return often if stands_out else often[:0]
 
 
 def _labels(texts: list[str], has_other: bool = False) -> ColumnSort:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lifagu.basics.progress import Progress
 from lifagu.data.databases import Database
 from lifagu.drafting.asking import Asker
 from lifagu.drafting.attributes import Attribute, OwnColumns, Surroundings
+from lifagu.drafting.candidates import Candidate
 from lifagu.drafting.choosing import ChosenTables
 from lifagu.drafting.cohorts import CohortTrial, cohort_tables, try_cohorts
 from lifagu.drafting.keys import Key, Link, Sorts
+from lifagu.drafting.list_items import ListItems
 from lifagu.drafting.lists import ListedValues
 from lifagu.drafting.naming import GivenNames
 from lifagu.drafting.schema import DraftSettings, Schema, TableInPart, read_schema
 from lifagu.drafting.seen import SeenTable
-from lifagu.drafting.subjects import Understanding, understand
+from lifagu.drafting.subjects import DraftedDomain, DraftSubject, Understanding, understand
 from lifagu.drafting.tables import DraftedTable, drafted_tables, with_rest
 from lifagu.drafting.telling import Teller
 from lifagu.drafting.widths import Width, within_limits
@@ -107,11 +109,13 @@ class _Drafter:
             schema.tables, schema.bases, schema.keys, schema.links, schema.lists, names
         )
         self.progress.stage("reading what columns and lists say")
-        every = self._attributes(understood, names)
+        around = self._around(names)
+        every = self._attributes(understood, around)
         attributes = [each for each in every if each.size > 1]
         asked = self._asked(attributes)
         if not asked:
             raise self._nothing()
+        listed = self._listed(understood, around, asked)
         chosen = Teller(
             schema.tables,
             schema.links,
@@ -119,14 +123,16 @@ class _Drafter:
             settings.per_relation,
             settings.seed,
             self.progress,
-        ).chosen(understood, attributes, asked)
+        ).chosen(understood, attributes, asked, [candidate for candidate, _ in listed])
         self.progress.stage("choosing how wide answers may be")
         drafted, trials, hidden = self._with_cohorts(understood, attributes, chosen, names)
         drafted, width = within_limits(drafted, asked, settings.seed)
+        values = [candidate.other for candidate, _ in listed if candidate.other is not None]
+        domains = (*understood.domains, *(domain for _, domain in listed))
         return FoundOut(
             schema,
-            understood,
-            (*attributes, *hidden),
+            replace(understood, domains=domains),
+            (*attributes, *values, *hidden),
             tuple(each.origin for each in every if each.size <= 1),
             tuple(asked),
             tuple(chosen),
@@ -171,13 +177,13 @@ class _Drafter:
             "columns need two values or more, and twenty rows that have one"
         )
 
-    def _attributes(self, understood: Understanding, names: GivenNames) -> list[Attribute]:
+    def _around(self, names: GivenNames) -> Surroundings:
         schema = self.schema
         often = Counter(
             column.lower() for table in schema.tables.values() for column in table.columns
         )
         twice = frozenset(column for column, count in often.items() if count > 1)
-        around = Surroundings(
+        return Surroundings(
             schema.tables,
             schema.sorts,
             schema.keys,
@@ -187,21 +193,41 @@ class _Drafter:
             twice,
             self.settings.bins,
         )
+
+    def _attributes(self, understood: Understanding, around: Surroundings) -> list[Attribute]:
         own, lists = OwnColumns(around), ListedValues(around)
         found: list[Attribute] = []
         for subject in understood.subjects.values():
             columns = list(own.of(subject))
             found += columns
             found += own.known(columns)
-        asked = {each.column for each in self._asked(found, lenient=True) if each.column}
+        asked = _columns_of(self._asked(found, lenient=True))
         found = [each if each.column in asked else own.telling(each) for each in found]
+        for subject, link in self._belonging(understood):
+            listed = lists.of(subject, link, asked)
+            found += [replace(each, listed=link.table) for each in listed if each.size > 1]
+        return found
+
+    def _listed(
+        self, understood: Understanding, around: Surroundings, asked: Sequence[Attribute]
+    ) -> list[tuple[Candidate, DraftedDomain]]:
+        """What lists say of those that something is asked about, all their values together."""
+        items, columns = ListItems(around, ListedValues(around)), _columns_of(asked)
+        subjects = {each.subject.name for each in asked}
+        return [
+            found
+            for subject, link in self._belonging(understood)
+            if subject.name in subjects
+            for found in items.of(subject, link, columns)
+        ]
+
+    def _belonging(self, understood: Understanding) -> Iterator[tuple[DraftSubject, Link]]:
+        """Links by which rows elsewhere belong to individuals."""
         for subject in understood.subjects.values():
-            for link in schema.links:
+            for link in self.schema.links:
                 beside = link.table == subject.name or link.table in subject.sides
                 if link.target == subject.name and not beside:
-                    listed = lists.of(subject, link, asked)
-                    found += [replace(each, listed=link.table) for each in listed if each.size > 1]
-        return found
+                    yield subject, link
 
     def _asked(self, attributes: Sequence[Attribute], lenient: bool = False) -> list[Attribute]:
         """What is to be predicted: what was named, else columns with gaps, else all columns.
@@ -226,3 +252,7 @@ class _Drafter:
                 close = did_you_mean(name, [each.name for each in attributes])
                 raise ModelError(f"there is no column or relation '{name}' to predict{close}")
         return found
+
+
+def _columns_of(attributes: Sequence[Attribute]) -> set[tuple[str, str]]:
+    return {each.column for each in attributes if each.column is not None}

@@ -22,22 +22,12 @@ MOST_ENTRIES = 1_000  # … and entries of its table, for each group
 MOST_NUMBERS = 2**20  # for all groups
 MOST_TRIED, FEWEST_TRIED = 60, 20  # attributes that are tried as parents: those that tell alone …
 TRIALS = 20_000  # … fewer, where there are so many attributes to be told
+BEYOND = 2  # standard errors that a gain must be, so that it is more than chance
 HELD: tuple[float, ...] = (0.5, 2.0, 8.0, 32.0)  # records that a coarser table counts as
 
 
-def choose_given(
-    target: Attribute, weighing: Weighing, allowed: Sequence[int], targets: int
-) -> ChosenTables:
-    """The parents of an attribute, and the grouping of its table, the most telling first.
-
-    targets: how many attributes there are to be told like this one.
-    """
-    few = max(FEWEST_TRIED, min(MOST_TRIED, TRIALS // max(1, targets)))
-    return _Parents(target, weighing, list(allowed)).run(few)
-
-
 @dataclass(eq=False)
-class _Parents:
+class GivenTold:
     """An attribute's table while parents are added; told: each row's distribution by then.
 
     context[n]: which combination of the parents' labels a row has, -1 where one is unknown; rows
@@ -46,7 +36,7 @@ class _Parents:
 
     target: Attribute
     weighing: Weighing
-    allowed: list[int]
+    allowed: Sequence[int]
 
     def __post_init__(self) -> None:
         codes = self.target.codes[self.weighing.picked]
@@ -56,9 +46,14 @@ class _Parents:
         self.told: Floats = np.tile(counts / counts.sum(), (len(self.known), 1))
         self.context = np.zeros(len(self.known), dtype=np.int64)
         self.entries, self.others, self.groups = self.target.size, 0, 1
+        self.parents: list[int] = []
 
-    def run(self, few: int) -> ChosenTables:
-        """Add parents as long as one is worth it; few: attributes that are tried."""
+    def run(self, targets: int) -> ChosenTables:
+        """The parents of its table, and the grouping, as long as one is worth it.
+
+        targets: how many attributes there are to be told like this one.
+        """
+        few = max(FEWEST_TRIED, min(MOST_TRIED, TRIALS // max(1, targets)))
         many, choices, left = len(self.known), list[TableChoice](), self._likely(few)
         lucky = np.log(max(1, len(left)))
         while many:
@@ -67,12 +62,43 @@ class _Parents:
             if not trials:
                 break
             number, gain, context, told = max(trials, key=lambda each: (each[1], -each[0]))
-            if gain - lucky < LEAST_GAIN * many:
+            own = np.arange(many), self.truth
+            spread = float(np.log(told[own] / self.told[own]).std()) * np.sqrt(many)
+            if gain - lucky < LEAST_GAIN * many or gain < BEYOND * spread:
                 break
             self._take(number, context, told)
             choices.append(TableChoice(self.target, self._candidate(number), gain / many))
             left.remove(number)
         return ChosenTables(self.target, tuple(choices), len(self.allowed), many, is_given=True)
+
+    def left_out(self, folds: Sequence[Ints]) -> Floats:
+        """The log probability of what was observed in each row, learned without its fold.
+
+        As such tables are learned: the common one behind those of groups, frequencies behind it.
+        """
+        codes, found = self.target.codes[self.weighing.picked], np.zeros(len(self.weighing.picked))
+        is_group = [self._candidate(number).other is None for number in self.parents]
+        beside = [n for n, grouped in zip(self.parents, is_group, strict=True) if not grouped]
+        contexts = [self._contexts(each) for each in (beside, self.parents) if each]
+        for fold in folds:
+            seen = np.setdiff1d(self.known, fold)
+            frequency = np.bincount(codes[seen], minlength=self.target.size) + 0.5
+            likely = np.tile(frequency / frequency.sum(), (len(codes), 1))
+            for context in contexts if any(is_group) else contexts[:1]:
+                likely = _drawn(context, codes, seen, likely)
+            found[fold] = np.log(likely[fold, codes[fold]])
+        return found
+
+    def _contexts(self, parents: Sequence[int]) -> Ints:
+        """Which combination of labels each row has, -1 where one is unknown."""
+        found = np.zeros(len(self.weighing.picked), dtype=np.int64)
+        for number in parents:
+            labels = np.full(len(found), -1, dtype=np.int64)
+            labels[self.weighing.rows[number]] = self.weighing.codes[number]
+            known = (found >= 0) & (labels >= 0)
+            found[~known] = -1
+            found[known] = dense(found[known] * self._candidate(number).size + labels[known])
+        return found
 
     def _likely(self, few: int) -> list[int]:
         """Groupings, and those attributes that tell most by themselves, told by a score test."""
@@ -105,6 +131,7 @@ class _Parents:
     def _take(self, number: int, context: Ints, told: Floats) -> None:
         candidate = self._candidate(number)
         self.context, self.told = context, told
+        self.parents.append(number)
         if candidate.other is None:
             self.groups = candidate.size
         else:
@@ -135,3 +162,25 @@ class _Parents:
         told = self.told.copy()
         told[there] = after
         return gain, context, told
+
+
+def _drawn(context: Ints, codes: Ints, seen: Ints, before: Floats) -> Floats:
+    """Each row's distribution by what was seen in its context, drawn to what it was before."""
+    there, size = np.flatnonzero(context >= 0), before.shape[1]
+    told = seen[context[seen] >= 0]
+    if not len(told):
+        return before
+    state = context[told] * size + codes[told]
+    many = np.bincount(state, minlength=size * (int(context.max()) + 1))
+    counts: Floats = many.reshape(-1, size).astype(np.float64)
+    others, own = counts[context[told]], (np.arange(len(told)), codes[told])
+    others[own] -= 1.0
+    total = others.sum(axis=1)
+    gains = [
+        float(np.log((others[own] + held * before[told][own]) / (total + held)).sum())
+        for held in HELD
+    ]
+    held = HELD[int(np.argmax(gains))]
+    found, mine = before.copy(), counts[context[there]]
+    found[there] = (mine + held * before[there]) / (mine.sum(axis=1, keepdims=True) + held)
+    return found

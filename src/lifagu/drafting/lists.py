@@ -6,7 +6,7 @@ where a table is long (individual, attribute, value), the value of each attribut
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,20 +47,36 @@ class ListedValues:
         table = self.around.tables[link.table]
         yield self._count(subject, link)
         long = self._long(link, asked)
+        texts = self.texts(subject, link, asked)
         for column in table.columns.values():
             sort = self.around.sorts[table.name][column.name]
+            if column in texts:
+                yield from self._presences(subject, link, column)
             if column.name in link.columns or (long and column.name in long):
                 continue
-            if sort.kind == "number" and column.name in self._names(table.name):
-                continue
-            if (table.name, column.name) in asked:
+            if column.name in self._names(table.name) or (table.name, column.name) in asked:
                 continue
             if sort.kind == "number" and column.family in ("integer", "number"):
                 yield self._mean(subject, link, column)
-            elif column.family == "text" and sort.kind in ("label", "group"):
-                yield from self._presences(subject, link, column)
         if long:
             yield from self._pivoted(subject, link, *long)
+
+    def texts(
+        self, subject: DraftSubject, link: Link, asked: Collection[tuple[str, str]]
+    ) -> list[SeenColumn]:
+        """Columns of a list whose values tell by standing there."""
+        table = self.around.tables[link.table]
+        if subject.is_numbered or table.rows > MOST_PAIRS:
+            return []
+        apart = {*link.columns, *(self._long(link, asked) or ())}
+        return [
+            column
+            for column in table.columns.values()
+            if column.family == "text"
+            and self.around.sorts[table.name][column.name].kind in ("label", "group")
+            and column.name not in apart
+            and (table.name, column.name) not in asked
+        ]
 
     def _names(self, table: str) -> set[str]:
         """Columns that name somebody, whose numbers are no quantities."""
@@ -142,7 +158,7 @@ class ListedValues:
             f"SELECT item, {keys} FROM ({distinct}) AS pairs WHERE item IN ({listed(wanted)})"
         )
         texts, codes = distinct_texts(pairs[0])
-        rows = _rows(subject, pairs[1:])
+        rows = rows_of_keys(subject, pairs[1:])
         for item, short in zip(wanted, _shortened(wanted), strict=True):
             owners = rows[codes == texts.index(item)] if item in texts else rows[:0]
             present = np.zeros(subject.table.size, dtype=np.int64)
@@ -173,7 +189,7 @@ class ListedValues:
             f"WHERE {quoted(attribute)} IN ({listed([seen.texts[place] for place in often])})"
         )
         texts, which = distinct_texts(pairs[0])
-        rows = _rows(subject, pairs[2:])
+        rows = rows_of_keys(subject, pairs[2:])
         for place in often.tolist():
             item = seen.texts[place]
             mine = (which == (texts.index(item) if item in texts else -2)) & (rows >= 0)
@@ -214,14 +230,14 @@ class ListedValues:
     def _joined(self, subject: DraftSubject, link: Link, inner: str, value: str) -> str:
         """Evidence of all individuals, whether the list has rows of theirs or not."""
         keys = ", ".join(f"s.{quoted(name)}" for name in subject.key)
-        same = _same(link, subject, "l", "s")
+        same = same_individual(link, subject, "l", "s")
         return f"SELECT {keys}, {value} FROM {subject.base} AS s LEFT JOIN ({inner}) AS l ON {same}"
 
     def _looked_up(self, subject: DraftSubject, inner: str, usual: float) -> Floats:
         """A number for each sampled individual, from rows with its key and the number."""
         *keys, numbers = self.around.asker.columns(inner)
         found = np.full(subject.table.size, usual)
-        rows = _rows(subject, keys)
+        rows = rows_of_keys(subject, keys)
         known = (rows >= 0) & ~numbers.missing
         found[rows[known]] = [number_of(each) for each in numbers.values[known].tolist()]
         return found
@@ -234,7 +250,7 @@ class ListedValues:
         return Attribute(name, subject, None, (), size, codes, 0, evidence, origin, bins)
 
 
-def _rows(subject: DraftSubject, keys: list[Cells]) -> Ints:
+def rows_of_keys(subject: DraftSubject, keys: Sequence[Cells]) -> Ints:
     """The sampled row of each key that a query gave."""
     texts = [each.texts() for each in keys]
     return np.fromiter(
@@ -248,7 +264,7 @@ def _columns(link: Link) -> str:
     return ", ".join(map(quoted, link.columns))
 
 
-def _same(link: Link, subject: DraftSubject, here: str, there: str) -> str:
+def same_individual(link: Link, subject: DraftSubject, here: str, there: str) -> str:
     """The condition that a row of a list belongs to an individual."""
     target = dict(zip(link.target_columns, link.columns, strict=True))
     return " AND ".join(

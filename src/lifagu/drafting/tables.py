@@ -36,6 +36,11 @@ class DraftedTable:
         """Those that it is over."""
         return (self.one, *self.others)
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether it has a group for each value of a list, so that somebody is in several."""
+        return self.path is not None and bool(self.by)
+
     def json(self) -> dict[str, Any]:
         """As an item of a template; what is told stands last."""
         path = self.path
@@ -73,7 +78,8 @@ def drafted_tables(chosen: Iterable[ChosenTables], most: int) -> list[DraftedTab
             gains[key] = gains.get(key, 0.0) + choice.gain * each.known
             first.setdefault(key, choice)
     for key, choice in list(first.items()):  # what differs by group has a common part itself
-        if choice.candidate.by and choice.candidate.other is not None:
+        by_group = choice.candidate.by and not choice.candidate.is_listed
+        if by_group and choice.candidate.other is not None:
             plain = _pair(choice)
             gains[key] += gains.pop(plain, 0.0)
             first.pop(plain, None)
@@ -84,9 +90,14 @@ def drafted_tables(chosen: Iterable[ChosenTables], most: int) -> list[DraftedTab
 
 
 def with_rest(tables: list[DraftedTable], asked: Sequence[Attribute]) -> list[DraftedTable]:
-    """Tables, with one more for each attribute that none of them is about for everybody."""
+    """Tables, with one more for each attribute that none of them is about for everybody.
+
+    And for each that a list tells about: who is listed with much would else be told so often how
+    common its labels are.
+    """
     taken = {each.name for each in tables}
-    bare = [each for each in asked if not is_covered(each, tables)]
+    listed = {id(each.one) for each in tables if each.is_listed}
+    bare = [each for each in asked if id(each) in listed or not is_covered(each, tables)]
     told = {id(each) for table in tables for each in table.attributes}
     return tables + [_alone(each, taken, id(each) not in told) for each in bare]
 
@@ -127,6 +138,10 @@ def _table(choice: TableChoice, gain: float, taken: set[str]) -> DraftedTable:
         name = _free(f"{one.name} by {groups}", taken)
         told = f"{one.name} differs {candidate.told}"
         return DraftedTable(name, one, (), None, by, candidate.sql, gain, told)
+    if candidate.is_listed:
+        name = _free(f"{one.name} and {other.name}", taken)
+        told = f"{one.name} goes with {other.name}, all of them together"
+        return DraftedTable(name, one, (other,), path, by, candidate.sql, gain, told)
     if by:
         name = _free(f"{one.name} and {other.name} by {groups}", taken)
         told = f"{one.name} goes with {other.name}, otherwise by {groups}"
