@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.json_lines import Step, at, path_text
 from lifagu.formats.json_ranges import found_range
 from lifagu.formats.json_values import items_at, object_at
@@ -20,17 +21,75 @@ def ranges_to_find(
     """
     found: dict[str, RangeToFind] = {}
     cohorts: set[str] = set()
+    finer = finer_relations(whole, place)
     for steps, item, users in _objects(whole, place):
         with at(place, *steps):
-            way, _ = found_range(item)
+            way, labels = found_range(item)
         if way == "cohorts":
             cohorts.update(users)
-        if way == "bins":
+        if "within" in item:
+            coarse = finer[next(iter(users))]
+            steps_of, given, own = _range_of(whole, coarse)
+            edges = given["edges"] if "edges" in given else given["bins"]
+            within = edges if isinstance(edges, list) else path_text(steps_of)
+            found[path_text(steps)] = RangeToFind(
+                where(*steps),
+                {coarse: own},
+                item["bins"] if way == "bins" else 0,
+                within=within,
+                labels=labels,
+            )
+        elif way == "bins":
             found[path_text(steps)] = RangeToFind(where(*steps), users, bins=item["bins"])
         if way == "sql":
             asked = query(item, *steps)
             found[path_text(steps)] = RangeToFind(asked.place, users, query=asked)
     return found, frozenset(cohorts)
+
+
+def finer_relations(whole: dict[str, Any], place: str) -> dict[str, str]:
+    """By relation in finer bins the one whose numbers it has."""
+    relations = [e for e in items_at(whole, "relations", place) if isinstance(e, dict)]
+    of = {str(each.get("name")): each.get("of", []) for each in relations}
+    found: dict[str, str] = {}
+    for number, each in enumerate(items_at(whole, "relations", place)):
+        given = each.get("range") if isinstance(each, dict) else None
+        if not isinstance(given, dict) or "within" not in given:
+            continue
+        fine, coarse = str(each.get("name")), given["within"]
+        with at(place, "relations", number, "range", "within"):
+            if coarse not in of:
+                close = did_you_mean(str(coarse), of)
+                raise ModelError(f"there is no relation '{coarse}'{close}")
+            _, theirs, _ = _range_of(whole, coarse)
+            if not isinstance(theirs, dict) or not {"bins", "edges"} & set(theirs):
+                raise ModelError(f"relation '{coarse}' has no bins of numbers that could be finer")
+            if "within" in theirs or coarse in found.values():
+                raise ModelError(
+                    f"numbers have bins of two sorts at most, and '{coarse}' has finer ones already"
+                )
+            if of[fine] != of[coarse]:
+                raise ModelError(f"'{fine}' has the numbers of '{coarse}', so it is of the same")
+        found[fine] = coarse
+    for name, item in object_at(whole.get("ranges", {}), place, "ranges").items():
+        if isinstance(item, dict) and "within" in item:
+            with at(place, "ranges", name, "within"):
+                raise ModelError("within belongs into the range of the relation that has it")
+    return found
+
+
+def _range_of(
+    whole: dict[str, Any], relation: str
+) -> tuple[tuple[Step, ...], Any, tuple[str, ...]]:
+    """Where the range of a relation stands, the range, and the relation's domains."""
+    for number, each in enumerate(whole["relations"]):
+        if isinstance(each, dict) and each.get("name") == relation:
+            of = tuple(map(str, each.get("of", [])))
+            given = each.get("range")
+            if isinstance(given, str) and given in whole.get("ranges", {}):
+                return ("ranges", given), whole["ranges"][given], of
+            return ("relations", number, "range"), given, of
+    raise ModelError(f"there is no relation '{relation}'")
 
 
 def _objects(
