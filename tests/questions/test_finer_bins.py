@@ -187,6 +187,8 @@ def changed(place, **changes):
     ("whole", "message"),
     [
         (changed(2, range={"bins": 2, "within": "Wieght"}), "there is no relation 'Wieght'"),
+        (changed(2, range={"bins": 2, "within": ["Weight"]}), "there is no relation '['Weight']'"),
+        (changed(2, of=3), "so it is of the same"),
         (changed(2, range={"bins": 2, "within": "Sex"}), "'Sex' has no bins of numbers"),
         (changed(2, range={"sql": "SELECT 1", "within": "Weight"}), "within goes with bins"),
         (changed(2, of=["Person", "Person"]), "so it is of the same"),

@@ -20,7 +20,7 @@ from lifagu.formats.json_parts import (
 )
 from lifagu.formats.json_values import check_keys, items_at, kind_of, label_of, list_of, object_at
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
-from lifagu.formats.template_ranges import finer_relations, ranges_to_find
+from lifagu.formats.template_ranges import finer_relations, range_of, ranges_to_find
 from lifagu.formats.template_tables import COUNTED_KEYS, counted, grouped, to_learn
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
@@ -341,9 +341,9 @@ class _Reader:
 
     def _within(self, fine: str, coarse: str) -> dict[str, Any]:
         """The parfactor that says in which bin of a number each finer one lies."""
-        (of,) = (each["of"] for each in self.whole["relations"] if each.get("name") == fine)
-        terms = ", ".join(f"X{number}" for number in range(1, 1 + len(of)))
-        arguments = [f"{name}({terms})" if of else name for name in (coarse, fine)]
+        many = len(range_of(self.whole, fine).of)
+        terms = ", ".join(f"X{number}" for number in range(1, 1 + many))
+        arguments = [f"{name}({terms})" if many else name for name in (coarse, fine)]
         return {"name": f"{fine} within {coarse}", "args": arguments, "table": None}
 
     def _refuse_coarse(

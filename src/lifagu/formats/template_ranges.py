@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.json_lines import Step, at, path_text
@@ -27,9 +27,9 @@ def ranges_to_find(
             way, labels = found_range(item)
         if way == "cohorts":
             cohorts.update(users)
-        if "within" in item:
-            coarse = finer[next(iter(users))]
-            steps_of, given, own = _range_of(whole, coarse)
+        coarse = finer.get(next(iter(users), ""))
+        if coarse is not None:
+            steps_of, given, own = range_of(whole, coarse)
             edges = given["edges"] if "edges" in given else given["bins"]
             within = edges if isinstance(edges, list) else path_text(steps_of)
             found[path_text(steps)] = RangeToFind(
@@ -54,14 +54,14 @@ def finer_relations(whole: dict[str, Any], place: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, each in enumerate(items_at(whole, "relations", place)):
         given = each.get("range") if isinstance(each, dict) else None
-        if not isinstance(given, dict) or "within" not in given:
+        if not isinstance(given, dict) or "within" not in given or "name" not in each:
             continue
         fine, coarse = str(each.get("name")), given["within"]
         with at(place, "relations", number, "range", "within"):
-            if coarse not in of:
+            if not isinstance(coarse, str) or coarse not in of:
                 close = did_you_mean(str(coarse), of)
                 raise ModelError(f"there is no relation '{coarse}'{close}")
-            _, theirs, _ = _range_of(whole, coarse)
+            _, theirs, _ = range_of(whole, coarse)
             if not isinstance(theirs, dict) or not {"bins", "edges"} & set(theirs):
                 raise ModelError(f"relation '{coarse}' has no bins of numbers that could be finer")
             if "within" in theirs or coarse in found.values():
@@ -78,18 +78,25 @@ def finer_relations(whole: dict[str, Any], place: str) -> dict[str, str]:
     return found
 
 
-def _range_of(
-    whole: dict[str, Any], relation: str
-) -> tuple[tuple[Step, ...], Any, tuple[str, ...]]:
-    """Where the range of a relation stands, the range, and the relation's domains."""
-    for number, each in enumerate(whole["relations"]):
-        if isinstance(each, dict) and each.get("name") == relation:
-            of = tuple(map(str, each.get("of", [])))
-            given = each.get("range")
-            if isinstance(given, str) and given in whole.get("ranges", {}):
-                return ("ranges", given), whole["ranges"][given], of
-            return ("relations", number, "range"), given, of
-    raise ModelError(f"there is no relation '{relation}'")
+class RangeAsWritten(NamedTuple):
+    """Where the range of a relation stands, what stands there, and the relation's domains."""
+
+    steps: tuple[Step, ...]
+    item: Any
+    of: tuple[str, ...]
+
+
+def range_of(whole: dict[str, Any], relation: str) -> RangeAsWritten:
+    """The range of a relation that there is."""
+    items = enumerate(whole["relations"])
+    number, each = next(
+        it for it in items if isinstance(it[1], dict) and it[1].get("name") == relation
+    )
+    given, of, named = each.get("range"), each.get("of"), whole.get("ranges")
+    domains = tuple(map(str, of if isinstance(of, list) else []))
+    if isinstance(given, str) and isinstance(named, dict) and given in named:
+        return RangeAsWritten(("ranges", given), named[given], domains)
+    return RangeAsWritten(("relations", number, "range"), given, domains)
 
 
 def _objects(
