@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
 from lifagu.drafting.asking import Asker, aliased, quoted
-from lifagu.drafting.column_values import coded, value_sql
+from lifagu.drafting.column_values import coded, finely_coded, value_sql
 from lifagu.drafting.keys import Key, Link, Sorts
 from lifagu.drafting.naming import GivenNames
 from lifagu.drafting.seen import SeenTable
@@ -24,6 +24,8 @@ from lifagu.drafting.subjects import DraftSubject
 BOOLEAN = ("false", "true")
 LEAST_KNOWN, LEAST_SHARE = 20, 0.01  # rows with a value, and without, so that this may tell
 MOST_BINS, LEAST_BINS, ROWS_FOR_ANOTHER = 5, 3, 400  # of numbers where nobody says how many
+FINER = 3  # bins within each bin of a number that is predicted, if these tell more about others
+ROWS_FOR_FINER = 1000  # with a value, from which on finer bins may tell more
 MOST_TELLING = 12  # the same of numbers that only tell about others, and of which none is missing
 
 
@@ -37,7 +39,8 @@ class Attribute:
     bins: how many a template asks for; key, value and base: of a column, what its evidence selects
     from where; rows: of a table beside the subject's own, which sampled individuals it has rows of;
     listed: the list it was made of; known_of: the one of which it says whether it has a value;
-    cohorts: how many hidden sorts there are, of one that nobody observes.
+    cohorts: how many hidden sorts there are, of one that nobody observes; coarser: the same number
+    in the bins in which it is predicted, each of which has so many finer ones.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Attribute:
     listed: str = ""
     known_of: Attribute | None = None
     cohorts: int = 0
+    coarser: Attribute | None = None
 
     @cached_property
     def there(self) -> NDArray[np.bool_]:
@@ -159,6 +163,29 @@ class OwnColumns:
         bins = self.around.bins_of(one.subject, MOST_TELLING)
         _, size, codes = coded(column, sort, "", bins)
         return replace(one, size=size, codes=codes, bins=bins)
+
+    def finer(self, one: Attribute) -> Attribute | None:
+        """A column of numbers in finer bins; None for anything else, or where rows are few."""
+        few = np.count_nonzero(one.codes >= 0) < ROWS_FOR_FINER
+        if one.column is None or not one.is_number or few:
+            return None
+        table, name = one.column
+        column, sort = self.around.tables[table].columns[name], self.around.sorts[table][name]
+        size, codes = finely_coded(column, sort, one.bins, FINER)
+        if one.rows is not None:
+            codes = spread(codes, one.rows, one.subject.table.size)
+        return replace(
+            one,
+            name=self.around.names.described(f"{one.name} in finer bins"),
+            column=None,
+            size=size,
+            codes=codes,
+            gaps=0,
+            evidence="",
+            origin=f"{one.origin}, in finer bins",
+            bins=FINER,
+            coarser=one,
+        )
 
     def known(self, columns: Sequence[Attribute]) -> Iterator[Attribute]:
         """Whether columns have a value: that nobody measured something tells as well."""

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.drafting.asking import Asker, listed, literal, quoted
 from lifagu.drafting.columns import ColumnSort, moment_of
 from lifagu.drafting.seen import SeenColumn
-from lifagu.graph.bins import number_of, quantile_edges
+from lifagu.graph.bins import finer_edges, number_of, quantile_edges
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def binned(numbers: Floats, bins: int) -> tuple[Ints, int]:
     """Numbers in bins of about equally many, -1 for nan, and how many bins there are."""
-    edges = quantile_edges(numbers[~np.isnan(numbers)], bins)
+    size, codes = _placed(numbers, quantile_edges(numbers[~np.isnan(numbers)], bins))
+    return codes, size
+
+
+def _placed(numbers: Floats, edges: Sequence[float]) -> tuple[int, Ints]:
+    """How many bins there are between edges, and which each number is in."""
     codes = np.searchsorted(np.array(edges), numbers, side="left").astype(np.int64)
     codes[np.isnan(numbers)] = -1
-    return codes, len(edges) + 1
+    return len(edges) + 1, codes
 
 
 def value_sql(column: SeenColumn, sort: ColumnSort, part: str, asker: Asker) -> str:
@@ -52,17 +59,29 @@ def coded(
     if part:
         return _coded_part(column, sort, part, bins)
     if sort.kind == "number":
-        odd = sort.odd
-        texts = [odd.get(each, each) for each in column.texts]
-        numbers = [None if each is None else number_of(each) for each in texts]
-        values = np.array([np.nan if each is None else each for each in [*numbers, None]])
-        codes, size = binned(values[column.codes], bins)
+        codes, size = binned(_numbers(column, sort), bins)
         return (), size, codes
     place = {text: number for number, text in enumerate(sort.labels)}
     rest = place[sort.other] if sort.other is not None else -1
     found = [place.get(each, -1 if each in sort.blanks else rest) for each in column.texts]
     codes = np.array([*found, -1], dtype=np.int64)[column.codes]
     return sort.labels, len(sort.labels), codes
+
+
+def finely_coded(column: SeenColumn, sort: ColumnSort, bins: int, finer: int) -> tuple[int, Ints]:
+    """How many bins there are if each of so many is parted, and which each sampled row has."""
+    numbers = _numbers(column, sort)
+    known = numbers[~np.isnan(numbers)]
+    return _placed(numbers, finer_edges(known, quantile_edges(known, bins), finer))
+
+
+def _numbers(column: SeenColumn, sort: ColumnSort) -> Floats:
+    """The number of each sampled row, nan where there is none."""
+    texts = [sort.odd.get(each, each) for each in column.texts]
+    numbers = [None if each is None else number_of(each) for each in texts]
+    values = np.array([np.nan if each is None else each for each in [*numbers, None]])
+    found: Floats = values[column.codes]
+    return found
 
 
 def _coded_part(

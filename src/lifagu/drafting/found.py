@@ -13,6 +13,7 @@ from lifagu.drafting.attributes import Attribute, OwnColumns, Surroundings
 from lifagu.drafting.candidates import Candidate
 from lifagu.drafting.choosing import ChosenTables
 from lifagu.drafting.cohorts import CohortTrial, cohort_tables, try_cohorts
+from lifagu.drafting.finer import FinerBins
 from lifagu.drafting.keys import Key, Link, Sorts
 from lifagu.drafting.list_items import ListItems
 from lifagu.drafting.lists import ListedValues
@@ -78,8 +79,9 @@ class FoundOut:
 
     @property
     def used(self) -> tuple[Attribute, ...]:
-        """Attributes that some table is over, in order."""
-        told = {id(each) for table in self.drafted for each in table.attributes}
+        """Attributes that some table is over, or over their finer bins, in order."""
+        over = [each for table in self.drafted for each in table.attributes]
+        told = {id(each) for each in over} | {id(each.coarser) for each in over}
         return tuple(each for each in self.attributes if id(each) in told)
 
 
@@ -93,6 +95,11 @@ def find(database: Database, place: str, settings: DraftSettings, progress: Prog
 def is_nearly_empty(attribute: Attribute) -> bool:
     """Whether so little of a column is known that it is predicted only where somebody asks."""
     return attribute.gaps > NEARLY_EMPTY * attribute.subject.table.rows
+
+
+def _is_finer(attribute: Attribute) -> bool:
+    """Whether there are more bins than in which it is predicted."""
+    return attribute.coarser is not None and attribute.size > attribute.coarser.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +132,10 @@ class _Drafter:
             self.progress,
         ).chosen(understood, attributes, asked, [candidate for candidate, _ in listed])
         self.progress.stage("choosing how wide answers may be")
-        drafted, trials, hidden = self._with_cohorts(understood, attributes, chosen, names)
-        drafted, width = within_limits(drafted, asked, settings.seed)
+        finer = FinerBins.of(chosen)
+        drafted, trials, hidden = self._with_cohorts(understood, attributes, chosen, finer, names)
+        told = finer.all(asked)
+        drafted, width = within_limits(drafted, told, settings.seed)
         values = [candidate.other for candidate, _ in listed if candidate.other is not None]
         domains = (*understood.domains, *(domain for _, domain in listed))
         return FoundOut(
@@ -137,7 +146,7 @@ class _Drafter:
             tuple(asked),
             tuple(chosen),
             tuple(trials),
-            tuple(with_rest(drafted, asked)),
+            tuple(with_rest(drafted, told)),
             width,
             settings,
         )
@@ -147,6 +156,7 @@ class _Drafter:
         understood: Understanding,
         attributes: Sequence[Attribute],
         chosen: Sequence[ChosenTables],
+        finer: FinerBins,
         names: GivenNames,
     ) -> tuple[list[DraftedTable], list[CohortTrial], list[Attribute]]:
         """Tables, in their place hidden sorts where these tell more; and what was tried."""
@@ -161,7 +171,7 @@ class _Drafter:
                     tables += found
         sorted_out = {each.subject.name for each in trials if each.is_taken}
         rest = [each for each in chosen if each.target.subject.name not in sorted_out]
-        return tables + drafted_tables(rest, self.settings.tables), trials, hidden
+        return tables + drafted_tables(finer.chosen(rest), self.settings.tables), trials, hidden
 
     def _nothing(self) -> ModelError:
         """The error where no column can be predicted, with a reason or two."""
@@ -202,7 +212,9 @@ class _Drafter:
             found += columns
             found += own.known(columns)
         asked = _columns_of(self._asked(found, lenient=True))
+        finer = [own.finer(each) for each in found if each.column in asked]
         found = [each if each.column in asked else own.telling(each) for each in found]
+        found += [each for each in finer if each is not None and _is_finer(each)]
         for subject, link in self._belonging(understood):
             listed = lists.of(subject, link, asked)
             found += [replace(each, listed=link.table) for each in listed if each.size > 1]

@@ -175,6 +175,8 @@ def _relations(found: FoundOut) -> Iterator[str]:
 def _range(attribute: Attribute) -> str:
     if attribute.cohorts:
         return f"{attribute.cohorts} hidden sorts"
+    if attribute.coarser is not None:
+        return f"{attribute.bins} bins within each of {attribute.coarser.name}"
     if attribute.is_number:
         return f"{attribute.bins} bins"
     shown = ", ".join(attribute.labels[:5])

@@ -153,6 +153,7 @@ def _candidates(
         if path.subject is subject:
             # what its own rows say of their owner, it has as a group already
             told = [each for each in by_subject[path.other.name] if each.listed != subject.name]
+            told = [each for each in told if each.coarser is None]
             if path.is_crowded:
                 told = [each for each in told if id(each) not in wanted]
             yield from along(path, told, False)
@@ -191,8 +192,10 @@ def _allowed(
         if other is None:
             found.append(number)
             continue
-        place = places.get(id(other), 0)
-        own = each.path is None and (other is target or other.known_of is target)
+        place = places.get(id(other.coarser or other), 0)
+        own = each.path is None and target in (other, other.known_of, other.coarser)
+        if other.coarser is not None and (mine > 0 or place > 0):
+            continue
         late = place > 0 and (place >= mine or each.path is not None)
         sideways = mine > 0 and each.path is not None
         if not own and not late and not sideways:

@@ -37,6 +37,8 @@ def _relation(attribute: Attribute) -> dict[str, Any]:
     item: dict[str, Any] = {"name": attribute.name, "of": list(attribute.subject.domains)}
     if attribute.cohorts:
         item["range"] = {"cohorts": attribute.cohorts}
+    elif attribute.coarser is not None:
+        item["range"] = {"bins": attribute.bins, "within": attribute.coarser.name}
     elif attribute.is_number:
         item["range"] = {"bins": attribute.bins}
     elif attribute.labels != BOOLEAN:

@@ -53,7 +53,8 @@ def is_template(whole: Any) -> bool:
         for table in asked
     ) or any(LEARNED in each for each in parfactors)
     return learned or any(
-        isinstance(each, dict) and isinstance(each.get("bins"), int) for each in ranges
+        isinstance(each, dict) and (isinstance(each.get("bins"), int) or "within" in each)
+        for each in ranges
     )
 
 
@@ -175,6 +176,8 @@ def labels_of(value: Any) -> Labels:
         from lifagu.formats.json_ranges import found_range
 
         way, labels = found_range(value)
+        if "within" in value and labels is not None:
+            raise ModelError("within belongs into the range of a relation, in a template")
         if labels is None:
             raise ModelError(f"the range comes from data, by {way}, and is for relations alone")
         return labels

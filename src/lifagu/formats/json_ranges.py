@@ -10,7 +10,7 @@ from lifagu.graph.bins import BinLabels
 from lifagu.graph.ranges import Labels
 from lifagu.graph.tables import as_floats
 
-RANGE_KEYS = ("bins", "edges", "labels", "sql", "cohorts", "comment")
+RANGE_KEYS = ("bins", "edges", "labels", "sql", "cohorts", "within", "comment")
 MOST_COHORTS = 1000
 MANY_COHORTS = f"cohorts is how many there are to be, 1 to {MOST_COHORTS}"
 WAYS = ("bins", "edges", "sql", "cohorts")
@@ -28,6 +28,8 @@ def found_range(item: dict[str, Any]) -> tuple[str, Labels | None]:
         raise ModelError(
             "a range is a list of labels, or an object with one of bins, edges, sql and cohorts"
         )
+    if "within" in item and ways[0] not in ("bins", "edges"):
+        raise ModelError("within goes with bins or edges, which part those of another relation")
     way = "edges" if ways == ["bins"] and isinstance(item["bins"], list) else ways[0]
     if "labels" in item and way != "edges":
         raise ModelError("labels go with edges, one more than there are edges")

@@ -196,7 +196,7 @@ def _is_open(given: Any) -> bool:
 def _settled(given: dict[str, Any], labels: Labels) -> Any:
     if not isinstance(labels, BinLabels):
         return list(labels)
-    kept = {key: value for key, value in given.items() if key == "comment"}
+    kept = {key: value for key, value in given.items() if key in ("comment", "within")}
     return {"edges": _Numbers(labels.edges), "labels": list(labels), **kept}
 
 

@@ -20,7 +20,7 @@ from lifagu.formats.json_parts import (
 )
 from lifagu.formats.json_values import check_keys, items_at, kind_of, label_of, list_of, object_at
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
-from lifagu.formats.template_ranges import ranges_to_find
+from lifagu.formats.template_ranges import finer_relations, range_of, ranges_to_find
 from lifagu.formats.template_tables import COUNTED_KEYS, counted, grouped, to_learn
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
@@ -71,10 +71,15 @@ class _Reader:
         }
         literal = {name: item for name, item in tables.items() if name not in learned}
         domains, constants = self._domains()
+        finer = finer_relations(self.whole, self.place)
         parfactors, ordinary = self._parfactors(learned, literal)
+        self._refuse_coarse(finer, parfactors)
+        for fine, coarse in finer.items():
+            parfactors[len(ordinary)] = RowParfactor(self.where("relations"), None, is_within=True)
+            ordinary.append(self._within(fine, coarse))
         self._refuse_learned_factors(learned)
         ranges, cohorts = ranges_to_find(self.whole, self.place, self.where, self.query)
-        evidence, observed = self._evidence(cohorts)
+        evidence, observed = self._evidence(cohorts, finer)
         rest = {
             key: value for key, value in self.whole.items() if key not in (*TEMPLATE, "evidence")
         }
@@ -96,6 +101,7 @@ class _Reader:
             ),
             ranges,
             cohorts,
+            finer,
             tuple(self._warnings(literal)),
             tuple(
                 str(each["name"])
@@ -333,7 +339,27 @@ class _Reader:
                 why = "learned tables are for parfactors; make it one"
                 raise PathError(self.place, ("factors", number, "table"), why)
 
-    def _evidence(self, cohorts: frozenset[str]) -> tuple[dict[str, Query], dict[str, Observation]]:
+    def _within(self, fine: str, coarse: str) -> dict[str, Any]:
+        """The parfactor that says in which bin of a number each finer one lies."""
+        many = len(range_of(self.whole, fine).of)
+        terms = ", ".join(f"X{number}" for number in range(1, 1 + many))
+        arguments = [f"{name}({terms})" if many else name for name in (coarse, fine)]
+        return {"name": f"{fine} within {coarse}", "args": arguments, "table": None}
+
+    def _refuse_coarse(
+        self, finer: Mapping[str, str], parfactors: Mapping[int, RowParfactor]
+    ) -> None:
+        """Two tables to be learned about one number in bins of both sorts would count it twice."""
+        finer_of = {coarse: fine for fine, coarse in finer.items()}
+        for number in (number for number, each in parfactors.items() if each.learn):
+            for place, text in enumerate(argument_texts(self.whole["parfactors"][number])):
+                if fine := finer_of.get(text.partition("(")[0].strip()):
+                    why = f"learned tables are about the finer bins; write {fine}"
+                    raise PathError(self.place, ("parfactors", number, "args", place), why)
+
+    def _evidence(
+        self, cohorts: frozenset[str], finer: Mapping[str, str]
+    ) -> tuple[dict[str, Query], dict[str, Observation]]:
         """Queries by relation, and what is observed by name."""
         queries: dict[str, Query] = {}
         observed: dict[str, Observation] = {}
@@ -341,6 +367,9 @@ class _Reader:
         for name, item in object_at(self.whole.get("evidence", {}), self.place, "evidence").items():
             if name in cohorts:
                 why = "cohorts are hidden, and found by learning; leave out their evidence"
+                raise PathError(self.place, ("evidence", name), why)
+            if (coarse := finer.get(name.partition("(")[0].strip())) is not None:
+                why = f"its numbers are those of '{coarse}'; leave out its evidence"
                 raise PathError(self.place, ("evidence", name), why)
             if isinstance(item, dict) and "sql" in item:
                 queries[name] = self._alone(item, "evidence", name)

@@ -61,6 +61,7 @@ def chosen(
     heard: Heard | None = None,
 ) -> Chosen:
     """Learn the tables of some parameters together."""
+    parameters = parameters.smoothed
     values = [each.values for each in parameters.task.relations]
     random = settings.random("hiding")
     told = [at_most(each, settings.sample, random) for each in values]

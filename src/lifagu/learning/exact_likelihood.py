@@ -23,6 +23,7 @@ from lifagu.learning.composite import Composite
 from lifagu.learning.counting import ConditionalShape, counted, depths
 from lifagu.learning.group_scales import group_multiples
 from lifagu.learning.minimising import dot, minimise
+from lifagu.learning.neighbours import Mixings, along_axes, by_parameters, inverse, mixings_of
 from lifagu.learning.parameters import Parameters
 from lifagu.relational.learning_task import (
     Expectation,
@@ -137,7 +138,7 @@ def _hidden_apart(
     if not is_tractable(expect):
         return None
     told = [at_most(each, settings.sample, random) for each in hidden]
-    parameters = Parameters.of(seen, range(len(seen.tables)))
+    parameters = Parameters.of(seen, range(len(seen.tables))).smoothed
     return HiddenApart(
         seen, expect, Composite.of(parameters, [each.values for each in relations], told)
     )
@@ -148,7 +149,8 @@ class _LogStack:
     """Where the deviations of one table's stack are in the vector, and how they make log tables.
 
     given: what tables are normalised for; told: the same and conditions, for each of which the rest
-    is told; silent: groups of whose rows nothing was observed; they have no deviation.
+    is told; silent: groups of whose rows nothing was observed; they have no deviation; mixings:
+    what each deviation adds to each label, argument by argument.
     """
 
     table: TableToLearn
@@ -156,6 +158,7 @@ class _LogStack:
     told: ConditionalShape
     start: int
     silent: Ints
+    mixings: Mixings
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -179,7 +182,8 @@ class _LogStack:
 
     def logs(self, vector: Floats) -> Floats:
         """Log tables: normalised where they are conditional, else with the largest being 0."""
-        found = np.array(self.deviations(vector))
+        wide = self.deviations(vector).reshape(-1, *self.given.shape)
+        found = along_axes(wide, self.mixings).reshape(self.shape).copy()
         for level in self.levels[1:]:
             found[level] += found[self.table.above[level]]
         if self.table.given:
@@ -195,7 +199,12 @@ class _LogStack:
         for level in reversed(self.levels[1:]):
             np.add.at(found, self.table.above[level], found[level])
         found[self.silent] = 0.0
-        return found.reshape(-1)
+        return self.by_deviations(found).reshape(-1)
+
+    def by_deviations(self, by_logs: Floats, power: int = 1) -> Floats:
+        """A derivative by what deviations add to as one by themselves; power 2: a second one."""
+        wide = by_logs.reshape(-1, *self.given.shape)
+        return by_parameters(wide, self.mixings, power).reshape(self.shape)
 
 
 Penalties = Sequence[tuple[float, ...]]  # for each table, of the common one and of each level
@@ -212,7 +221,9 @@ class Likelihood:
             shape = task.shape(table)
             given = ConditionalShape(shape, table.given)
             told = ConditionalShape(shape, (*table.given, *task.conditions_of(table)))
-            self._stacks.append(_LogStack(table, given, told, start, _silent(task, table)))
+            self._stacks.append(
+                _LogStack(table, given, told, start, _silent(task, table), mixings_of(task, table))
+            )
 
     @property
     def size(self) -> int:
@@ -233,8 +244,10 @@ class Likelihood:
         for one, stack in zip(self._stacks, stacks or (), strict=False):
             logs = np.log(np.maximum(stack, 1e-12))
             logs = logs - logs.mean(axis=1, keepdims=True)
+            back = [None if each is None else inverse(each) for each in one.mixings]
             above = np.where(one.table.above[:, None] < 0, 0.0, logs[one.table.above])
-            one.deviations(vector)[:] = logs - above
+            own = (logs - above).reshape(-1, *one.given.shape)
+            one.deviations(vector)[:] = along_axes(own, back).reshape(one.shape)
             one.deviations(vector)[one.silent] = 0.0
         return vector
 
@@ -293,7 +306,7 @@ class Likelihood:
             for level in reversed(one.levels[1:]):
                 np.add.at(total, one.table.above[level], total[level])
             whole = np.maximum(one.told.sums(total), 1e-300)
-            one.deviations(found)[:] = total * (1 - total / whole)
+            one.deviations(found)[:] = one.by_deviations(total * (1 - total / whole), 2)
         return np.maximum(found, 0.0)
 
     def fitting_penalties(self, vector: Floats, penalties: Penalties) -> Penalties:

@@ -164,7 +164,7 @@ def _so_far(parameters: Parameters, latest: dict[str, Floats]) -> Chosen:
     """What an interrupted run had found, of which nobody knows how good it is."""
     nothing = np.zeros(len(parameters.task.tables))
     vector, penalty, effective = (latest[name] for name in ("vector", "penalty", "effective"))
-    plain = parameters.mixed(latest["mixings"]).unmixed(vector)
+    plain = parameters.smoothed.mixed(latest["mixings"]).unmixed(vector)
     return Chosen(plain, penalty, effective, 0, np.nan, np.nan, nothing)
 
 

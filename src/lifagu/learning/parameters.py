@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.learning.neighbours import along_axes, by_parameters, mixings_of
 from lifagu.relational.learning_task import LearningTask, TableToLearn
 
 BlockKind = Literal["main", "joint", "level"]
@@ -28,8 +29,8 @@ class Block:
     """Some parameters: groups × the sizes of some arguments, from `start` on.
 
     axes: the places of these arguments; of_row: the group of each row, -1 for none, None where all
-    rows share one; rows: which rows of the table's stack it adds to; mixing: labels × labels, what
-    each parameter of a group adds to each label, each to its own where missing.
+    rows share one; rows: which rows of the table's stack it adds to; mixings: for each argument
+    labels × labels, what each parameter adds to each label, each to its own where it is None.
     """
 
     kind: BlockKind
@@ -39,7 +40,7 @@ class Block:
     start: int
     of_row: Ints | None
     rows: slice
-    mixing: Floats | None = None
+    mixings: tuple[Floats | None, ...] = ()
 
     @cached_property
     def stop(self) -> int:
@@ -52,7 +53,7 @@ class Block:
 
     def logs(self, vector: Floats) -> Floats:
         """What its parameters add to the logs of tables."""
-        return self.of(vector) if self.mixing is None else self.of(vector) @ self.mixing
+        return along_axes(self.of(vector), self.mixings)
 
     @property
     def is_mixable(self) -> bool:
@@ -174,7 +175,18 @@ class Parameters:
             if block.is_mixable:
                 size, start = block.shape[1], start + block.shape[1] ** 2
                 mixing = mixings[start - size * size : start].reshape(size, size)
-                block = replace(block, mixing=mixing)
+                block = replace(block, mixings=(mixing,))
+            blocks.append(block)
+        return replace(self, blocks=tuple(blocks))
+
+    @cached_property
+    def smoothed(self) -> Parameters:
+        """The same, mixed in such a way that neighbouring bins of numbers are held to be alike."""
+        blocks = []
+        for block in self.blocks:
+            if block.kind != "main":
+                every = mixings_of(self.task, self.task.tables[block.table])
+                block = replace(block, mixings=tuple(every[axis] for axis in block.axes))
             blocks.append(block)
         return replace(self, blocks=tuple(blocks))
 
@@ -213,16 +225,16 @@ class Parameters:
         """The derivative by parameters, from those by the entries of all parts."""
         found = self._by_log(vector, by_entry)
         for block in self.blocks:
-            if block.mixing is not None:
-                block.of(found)[:] = block.of(found) @ block.mixing.T
+            if block.mixings:
+                block.of(found)[:] = by_parameters(block.of(found), block.mixings)
         return found
 
     def bends(self, vector: Floats, by_entry: Floats) -> Floats:
         """The same for second derivatives, as if each entry bent for itself."""
         found = self._by_log(vector, by_entry)
         for block in self.blocks:
-            if block.mixing is not None:
-                block.of(found)[:] = block.of(found) @ block.mixing.T**2
+            if block.mixings:
+                block.of(found)[:] = by_parameters(block.of(found), block.mixings, 2)
         return np.maximum(found, 0.0)
 
     def _by_log(self, vector: Floats, by_entry: Floats) -> Floats:

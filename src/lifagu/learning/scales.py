@@ -133,7 +133,8 @@ def with_covariances(composite: Composite, fit: ScaledFit) -> ScaledFit:
     counts, slopes = composite.expected(vector)
     for block in blocks:
         deviations, size = block.logs(vector), block.shape[1]
-        mixing = np.eye(size) if block.mixing is None else block.mixing
+        (mixing,) = block.mixings or (None,)
+        mixing = np.eye(size) if mixing is None else mixing
         told = telling(block.of(counts))
         if not len(told):
             mixings.append(mixing)

@@ -62,7 +62,8 @@ def _observed(loaded: Loaded, graph: FactorGraph, layers: Layers) -> dict[int, I
     there = [_of_graph(each, graph) for each in layers]
     evidence = graph.evidence(graph.layered(there))
     values, found = evidence.value_of_each(len(names)), {}
-    origin = names.origins(evidence.soft_variables) - 1
+    unsure = [number for number, each in enumerate(evidence.likelihoods) if np.ptp(each) > 0]
+    origin = names.origins(evidence.soft_variables[unsure]) - 1
     for number in condition_relations(loaded):
         start, count = names.start(1 + number), len(names.rows[number])
         if (origin == number).any():
@@ -89,6 +90,9 @@ def refuse_conditions(loaded: Loaded, names: Iterable[str], observed: EvidenceLi
     from lifagu.relational.grounding import ground_names
 
     known, seen = ground_names(graph), by_name(observed)
+    finer = loaded.template.finer if loaded.template else {}
+    place = {rows.prefix: number for number, rows in enumerate(known.rows)}
+    relations += [place[coarse] for fine, coarse in finer.items() if place[fine] in relations]
     for name in names:
         number = known.find(name)
         if number is None or name in seen:

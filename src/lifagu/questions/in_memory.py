@@ -93,7 +93,12 @@ def observed_count(case: Statement) -> int:
 def layers(case: Statement) -> list[Mapping[str, Observation]]:
     """What was observed, in layers, first the model's own evidence."""
     own = [case.own_evidence] if case.keeps_own else []
-    return [*own, *case.layers]
+    template = case.opened.loaded(case.place).template if case.layers else None
+    if template is None or not template.finer or not isinstance(case.model, FactorGraph):
+        return [*own, *case.layers]
+    from lifagu.relational.finer_bins import followed
+
+    return [*own, *(followed(case.model, template.finer, each) for each in case.layers)]
 
 
 def observed(case: Statement) -> Mapping[str, Observation]:

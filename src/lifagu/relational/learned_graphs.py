@@ -9,6 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members
 from lifagu.errors import FormatError, TooLargeError, listed
+from lifagu.graph.bins import BinLabels
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.ground_names import GroundNames
@@ -97,11 +98,19 @@ def with_task(
         starts.append(start)
     learned = {slot.relation for table in tables for slot in table.slots}
     taken = [range(at, at + len(each)) for at, each in zip(starts, tables, strict=True)]
+    template, names = loaded.template, graph.factor_names
+    for number, parfactor in template.parfactors.items() if template else ():
+        if parfactor.is_within and isinstance(names, GroundNames):
+            taken.append(range(names.start(1 + number), names.start(2 + number)))
     fixed = _fixed(graph, cells, taken)
     touching = [each for each in fixed if any(slot.relation in learned for slot in each.slots)]
     relations = cells.known(model, graph, graph.evidence(loaded.evidence), hidden)
     queried = set(cells.relation[loaded.query_numbers()].tolist())
     queried |= {number for number, each in enumerate(relations) if each.relation in loaded.asks}
+    place = {each.name: number for number, each in enumerate(model.relations)}
+    for fine, coarse in template.finer.items() if template else ():
+        if place[coarse] in queried:
+            queried.add(place[fine])
     task = LearningTask(
         relations, tuple(tables), tuple(touching), _asked(relations, learned, queried)
     )
@@ -156,7 +165,10 @@ class _Cells:
         for number, (of, rows) in enumerate(zip(model.relations, self.names.rows, strict=True)):
             start = self.names.start(1 + number)
             mine = values[start : start + len(rows)]
-            found.append(KnownCells(of.name, of.range, declared_values(graph, start, mine)))
+            ordered = len(of.range) if isinstance(of.range, BinLabels) else 0
+            found.append(
+                KnownCells(of.name, of.range, declared_values(graph, start, mine), ordered)
+            )
         for variable in range(self.names.start(1) if self.names.rows else len(self.names)):
             mine = declared_values(graph, variable, values[variable : variable + 1])
             name = self.names[variable]

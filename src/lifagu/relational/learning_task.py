@@ -22,12 +22,14 @@ from lifagu.graph.ranges import Labels
 class KnownCells:
     """What was observed of a relation, or of a plain variable, which is one with a single cell.
 
-    values: by cell the number of its label as declared, -1 where nobody knows.
+    values: by cell the number of its label as declared, -1 where nobody knows; ordered: how many
+    labels, the first ones, are in an order, as bins of numbers are.
     """
 
     relation: str
     labels: Labels
     values: Ints
+    ordered: int = 0
 
 
 class ArgumentCells(NamedTuple):

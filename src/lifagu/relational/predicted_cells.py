@@ -20,11 +20,14 @@ def to_predict(loaded: Loaded, evidence: Evidence) -> Ints:
         return np.zeros(0, dtype=np.int64)
     names = ground_names(graph)
     relations = len(names.rows)
+    finer = loaded.template.finer if loaded.template else {}
+    place = {rows.prefix: number for number, rows in enumerate(names.rows)}
+    coarse = {place[fine]: place[each] for fine, each in finer.items()}
     found = [
         names.start(1 + number) + np.arange(len(task.relations[number].values))
         if number < relations
         else np.array([number - relations])
-        for number in sorted(task.asked)
+        for number in sorted({coarse.get(number, number) for number in task.asked})
     ]
     variables = np.concatenate(found)
     return np.asarray(variables[evidence.value_of_each(len(names))[variables] < 0])

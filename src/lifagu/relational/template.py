@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,12 +91,16 @@ class RangeToFind:
     """A range that the data decides on: bins of about equally many numbers, or labels by a query.
 
     relations: those that have it, whose evidence the bins come from, and the domains of each.
+    within: the edges of bins that each are parted into so many, or where their range stands; then
+    relations are those that have these; labels: the finer ones, where the file says them.
     """
 
     place: str
     relations: Mapping[str, tuple[str, ...]]
     bins: int = 0
     query: Query | None = None
+    within: Sequence[float] | str | None = None
+    labels: Labels | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class RowParfactor:
     substitution; column: the column that holds each row's table; learned: the name of a learned
     table; neither if all rows have the parfactor's own; support: the column that says how many
     records stand behind each row's table; learn: how its table is learned from evidence; grouped:
-    literal tables by group.
+    literal tables by group; is_within: whether it says in which bin each finer one lies.
     """
 
     place: str
@@ -117,6 +121,7 @@ class RowParfactor:
     support: str | None = None
     learn: ToLearn | None = None
     grouped: GroupedTables | None = None
+    is_within: bool = False
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -147,6 +152,7 @@ class Template:
     tables: the literal ones, flat, for rows that name them; evidence: queries by relation;
     observed: by name; ranges: those to be found, by where they stand; cohorts: relations that
     nobody observes; warnings: what a user should know about the file, a line each; text: all of it;
+    finer: by relation in finer bins the one whose numbers it has;
     were_learned: parfactors whose literal tables were learned, from data like this or from this.
     """
 
@@ -163,6 +169,7 @@ class Template:
     queries: tuple[Asked, ...]
     ranges: Mapping[str, RangeToFind]
     cohorts: frozenset[str]
+    finer: Mapping[str, str]
     warnings: tuple[str, ...]
     were_learned: tuple[str, ...]
     model: Callable[[Mapping[str, Domain], Mapping[str, Labels]], ParfactorGraph]

@@ -15,6 +15,7 @@ from lifagu.data.templates.grouped_tables import told_tables
 from lifagu.data.templates.left_out_records import untold_relations
 from lifagu.data.templates.numbers_as_evidence import RangeFinder
 from lifagu.errors import FormatError, ModelError
+from lifagu.relational.finer_bins import within_coarse
 from lifagu.relational.grounding import ground_rows
 from lifagu.relational.learned_graphs import LearnedFactors, to_be_learned, with_task
 from lifagu.relational.learned_tables import with_tables
@@ -58,7 +59,16 @@ def _loaded(
     finder = RangeFinder(template, database, progress, every, hidden)
     model = template.model(domains, finder.found())
     reader = RowReader(template, model, database, progress, hidden)
-    read = {number: reader.rows_of(number, each) for number, each in template.parfactors.items()}
+    within = [number for number, each in template.parfactors.items() if each.is_within]
+    read = {
+        number: reader.rows_of(number, each)
+        for number, each in template.parfactors.items()
+        if number not in within
+    }
+    if within:
+        listed = {number: each.listed for number, each in read.items()}
+        others = [number for number in range(len(model.bound)) if number not in within]
+        read |= {each: ReadRows(within_coarse(model, each, listed, others)) for each in within}
     progress("the graph")
     graph = ground_rows(model, {number: each.listed for number, each in read.items()})
     observer = Observer(reader, graph, finder.numbers)

@@ -17,6 +17,7 @@ from lifagu.errors import FormatError, ModelError
 from lifagu.graph.bins import BinLabels
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.finer_bins import followed
 from lifagu.relational.grounding import expand_evidence, ground_names
 from lifagu.relational.template import Asked, Query
 
@@ -41,15 +42,22 @@ class Observer:
             number(relation): self._queried(number(relation), query)
             for relation, query in template.evidence.items()
         }
+        for fine, coarse in template.finer.items():
+            if coarse in template.evidence:
+                parts[number(fine)] = self._queried(number(fine), template.evidence[coarse], coarse)
         found = _joined([parts[relation] for relation in sorted(parts)])
         if not template.observed:
             return found
         literal = expand_evidence(self._reader.model, template.observed, self._graph)
-        return found.overridden(self._graph.evidence(literal))
+        both = followed(self._graph, template.finer, literal)
+        return found.overridden(self._graph.evidence(both))
 
-    def _queried(self, relation: int, query: Query) -> Evidence:
-        """The rows (constants…, value) of a relation, without NULL and what no factor has."""
-        rows, value = self._rows_and_values(relation, query)
+    def _queried(self, relation: int, query: Query, numbers_of: str = "") -> Evidence:
+        """The rows (constants…, value) of a relation, without NULL and what no factor has.
+
+        numbers_of: the relation whose numbers they are, if that is another one.
+        """
+        rows, value = self._rows_and_values(relation, query, numbers_of)
         variable = np.where(value < 0, -1, self._variables(relation, rows))
         self._refuse_repeated(query, variable)
         there = np.flatnonzero(variable >= 0)
@@ -59,11 +67,11 @@ class Observer:
         canonical = self._graph.declared_order(int(variable[there[0]]))
         return Evidence(frozen(variable[there]), frozen(canonical[value[there]]))
 
-    def _rows_and_values(self, relation: int, query: Query) -> tuple[Ints, Ints]:
+    def _rows_and_values(self, relation: int, query: Query, numbers_of: str) -> tuple[Ints, Ints]:
         """Constants, and the number of the label as declared, -1 for NULL."""
         of, reader = self._words.relations[relation], self._reader
         if isinstance(of.range, BinLabels):
-            numbers = self._numbers.get(of.name)
+            numbers = self._numbers.get(numbers_of or of.name)
             if numbers is None:
                 domains = [reader.constants(each) for each in self._words.domains_of[relation]]
                 numbers = numeric_rows(query, of.name, domains, reader.database, reader.progress)

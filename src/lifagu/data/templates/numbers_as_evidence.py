@@ -15,7 +15,7 @@ from lifagu.data.databases.cells import Cells, distinct_texts
 from lifagu.data.databases.queries import query_error
 from lifagu.data.templates.batches import batches, check_width
 from lifagu.data.templates.constants import Constants, in_order
-from lifagu.graph.bins import BinLabels, number_of, quantile_edges
+from lifagu.graph.bins import BinLabels, finer_edges, number_of, quantile_edges
 from lifagu.graph.ranges import Labels
 from lifagu.relational.domains import Domain
 from lifagu.relational.parsing import parse_ground
@@ -81,16 +81,30 @@ class RangeFinder:
     def found(self) -> dict[str, Labels]:
         """The labels of each range, by where it stands."""
         labels: dict[str, Labels] = {}
-        for place, wanted in self.template.ranges.items():
+        ranges = self.template.ranges.items()
+        for place, wanted in sorted(ranges, key=lambda each: each[1].within is not None):
             if wanted.query is not None:
                 labels[place] = self._listed(wanted.query)
                 continue
-            bins = BinLabels.of(quantile_edges(self._values(wanted), wanted.bins))
+            bins = self._bins(wanted, labels)
             alike = [each for each in labels.values() if isinstance(each, BinLabels)]
-            if any(each == bins and each.edges != bins.edges for each in alike):
+            if wanted.labels is None and any(
+                each == bins and each.edges != bins.edges for each in alike
+            ):
                 bins = bins.exact
             labels[place] = bins
         return labels
+
+    def _bins(self, wanted: RangeToFind, labels: Mapping[str, Labels]) -> BinLabels:
+        """Bins of numbers, perhaps within others that are known already."""
+        if isinstance(wanted.labels, BinLabels):
+            return wanted.labels
+        numbers, within = self._values(wanted), wanted.within
+        if within is None:
+            return BinLabels.of(quantile_edges(numbers, wanted.bins))
+        known = labels[within] if isinstance(within, str) else None
+        edges = known.edges if isinstance(known, BinLabels) else [float(e) for e in within]
+        return BinLabels.of(finer_edges(numbers, edges, wanted.bins))
 
     def _listed(self, query: Query) -> Labels:
         """The values that a query gives, as labels in order; NULL is none."""

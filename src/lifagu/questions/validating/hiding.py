@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -96,10 +96,14 @@ def pairs_in(path: PathLike) -> tuple[tuple[str, str], ...]:
 
 
 def folds_of(
-    cells: ObservedCells, hiding: Hiding, untold: Iterable[str]
+    cells: ObservedCells, hiding: Hiding, untold: Iterable[str], finer: Mapping[str, str]
 ) -> tuple[list[Ints], NDArray[np.bool_], list[str]]:
     """For each fold the cells that are hidden, ascending; which cells are scored; what to say."""
-    scored = _scored(cells, hiding.only, untold)
+    for relation in {*hiding.only, *(each for each, _ in hiding.cells or ())} & set(finer):
+        raise ModelError(
+            f"'{relation}' is '{finer[relation]}' in finer bins; name '{finer[relation]}'"
+        )
+    scored = _scored(cells, hiding.only, {*untold, *finer})
     if hiding.cells is not None:
         found, notes = _named(cells, hiding.cells)
         return [found], scored, notes

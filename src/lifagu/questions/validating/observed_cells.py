@@ -119,9 +119,10 @@ class ObservedCells(Frozen):
         """The labels of a cell's variable, as declared."""
         return self.graph.labels(int(self.variables[place]))
 
-    def evidence_without(self, evidence: Evidence, places: Ints) -> Evidence:
-        """What was observed of all but some cells; soft evidence stays."""
-        kept = ~np.isin(evidence.variables, self.variables[places])
+    @staticmethod
+    def evidence_without(evidence: Evidence, variables: Ints) -> Evidence:
+        """What was observed of all but some variables; soft evidence stays."""
+        kept = ~np.isin(evidence.variables, variables)
         return Evidence(
             frozen(evidence.variables[kept]),
             frozen(evidence.values[kept]),

@@ -22,6 +22,7 @@ from lifagu.questions.opened import Opened
 from lifagu.questions.requested_marginals import request
 from lifagu.questions.statement import Statement
 from lifagu.questions.validating.observed_cells import ObservedCells
+from lifagu.relational.finer_bins import same_numbers
 from lifagu.relational.grounding import ground_names
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.predicted_cells import with_hidden
@@ -46,7 +47,7 @@ def unseen(
                 f"{case.opened.path}: the database was changed while it was read; try again"
             )
         cells, evidence = _relabelled(case, again, cells, evidence)
-    left = replace(cells.evidence_without(evidence, hidden), of=None)
+    left = replace(cells.evidence_without(evidence, _hidden(case, cells, hidden)), of=None)
     layers = (graph.observations(left),)
     return replace(case, opened=opened, layers=layers, keeps_own=False, added=()), cells
 
@@ -60,7 +61,7 @@ def _read_again(case: Statement, cells: ObservedCells, hidden: Ints) -> Loaded |
     counts = any(each.key for each in template.learned.values())
     if not counts and loaded.task is None and not template.has_quantiles:
         return None
-    variables = cells.variables[hidden]
+    variables = _hidden(case, cells, hidden)
     if not counts and not template.has_quantiles:
         return with_hidden(loaded, variables)
     from lifagu.data.templates import load_template
@@ -72,6 +73,12 @@ def _read_again(case: Statement, cells: ObservedCells, hidden: Ints) -> Loaded |
         _by_constants(loaded.model, variables),
     )
     return with_hidden(again, variables)
+
+
+def _hidden(case: Statement, cells: ObservedCells, places: Ints) -> Ints:
+    """Hidden variables, and those that are the same numbers in other bins."""
+    template, variables = case.opened.read(case.place.progress).template, cells.variables[places]
+    return same_numbers(cells.graph, template.finer, variables) if template else variables
 
 
 def _relabelled(

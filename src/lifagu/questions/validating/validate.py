@@ -50,7 +50,9 @@ def validate(
     untold = read.untold
     hidden, scored, notes = list[Ints](), np.zeros(0, dtype=np.bool_), list[str]()
     if len(cells):
-        hidden, scored, notes = folds_of(cells, _about_what_is_asked(hiding, read, cells), untold)
+        hidden, scored, notes = folds_of(
+            cells, _about_what_is_asked(hiding, read, cells), untold, _finer(read)
+        )
         notes = [*_untold_notes(cells, untold), *_learned_notes(read), *notes]
     cells, places, baseline, said, remarks = _predictions(
         case, cells, evidence, hidden, scored, fillings, engine
@@ -74,7 +76,13 @@ def _about_what_is_asked(hiding: Hiding, read: Loaded, cells: ObservedCells) -> 
     if hiding.only or hiding.cells is not None or read.task is None or not read.asks:
         return hiding
     asked = {read.task.relations[number].relation for number in read.task.asked}
+    asked = {_finer(read).get(each, each) for each in asked}
     return replace(hiding, only=tuple(each for each in cells.relations if each in asked))
+
+
+def _finer(read: Loaded) -> Mapping[str, str]:
+    """Relations in finer bins, which nobody asks about, and those that have the same numbers."""
+    return read.template.finer if read.template else {}
 
 
 def _here(case: Statement) -> Statement:
