@@ -20,7 +20,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _LabelledCells:
     """The labels of all cells, by relation, and which of them are drawn."""
 
     values: Sequence[Ints]
@@ -90,7 +90,7 @@ class Chain:
     ) -> None:
         self.parameters, self._random = parameters, random
         self.state = [each.copy() for each in values]
-        cells = _Cells(values, drawn)
+        cells = _LabelledCells(values, drawn)
         self._batches = [
             batch
             for relation, flags in enumerate(drawn)
@@ -137,7 +137,7 @@ def _states(
     parameters: Parameters,
     part: LookUpArray,
     axes: Sequence[int],
-    cells: _Cells,
+    cells: _LabelledCells,
     places: Ints | None = None,
     start: int = 0,
 ) -> tuple[_States, Ints]:
@@ -164,7 +164,7 @@ def _states(
     return _States(stays[kept].astype(np.int32), tuple(drawn)), np.flatnonzero(kept)
 
 
-def _batches(parameters: Parameters, relation: int, cells: _Cells) -> list[_Batch]:
+def _batches(parameters: Parameters, relation: int, cells: _LabelledCells) -> list[_Batch]:
     drawn, found = cells.drawn[relation], []
     own = np.flatnonzero(drawn)
     for same in members(_apart(parameters, relation, drawn)):
