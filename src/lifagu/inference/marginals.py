@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, group_rows
+from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
@@ -21,6 +22,8 @@ from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.planning import plan_marginals
 from lifagu.inference.prepared import Prepared, Ran, Solution
 from lifagu.inference.question_checks import TooLarge, told_too_large
+from lifagu.relational.key_columns import variable_keys
+from lifagu.relational.marginal_tables import MarginalTables
 
 
 def prepare_marginals(
@@ -158,6 +161,18 @@ class AllMarginals(Computed):
         return of_variable, [
             self._distribution(int(self.variables[place]), int(kinds[place, 0])) for place in first
         ]
+
+    def tables(self) -> dict[str, Columns]:
+        """By column: `marginals`, a row per label, and ``wide_…`` for each relation.
+
+        Returns
+        -------
+        dict
+            Name → columns; variables that share a marginal cost no object each.
+        """
+        names = name_column(self.graph.variable_names, self.variables)
+        keys = variable_keys(self.graph, self.variables)
+        return MarginalTables(names, keys, *self.classes).tables()
 
     @cached_property
     def _numbers(self) -> Ints:

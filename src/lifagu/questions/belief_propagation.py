@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.errors import NoAnswerError, Remedy, listed
@@ -15,6 +18,8 @@ from lifagu.inference import propagation as propagation
 from lifagu.inference.answer import Convergence
 from lifagu.inference.prepared import Planned, Result
 from lifagu.inference.question_checks import TooLarge
+from lifagu.relational.key_columns import variable_keys
+from lifagu.relational.marginal_tables import MarginalTables
 from lifagu.symmetry.colour import colour
 
 
@@ -62,6 +67,7 @@ class Propagated(Shown):
 class BeliefMarginals(Mapping[str, Mapping[str, float]]):
     """All marginals as belief propagation estimates them, by name, and how far it came."""
 
+    graph: FactorGraph
     found: Mapping[str, Mapping[str, float]]
     convergence: Convergence | None
     notes: tuple[str, ...]
@@ -69,6 +75,20 @@ class BeliefMarginals(Mapping[str, Mapping[str, float]]):
     log_partition: float | None = None
     left_out: Sequence[str] = ()
     too_large: tuple[TooLarge, ...] = field(default=())
+
+    def tables(self) -> dict[str, Columns]:
+        """By column: `marginals`, a row per label, and ``wide_…`` for each relation.
+
+        Returns
+        -------
+        dict
+            Name → columns.
+        """
+        names, every = self.graph.variable_names, np.arange(len(self.found))
+        variables = names.find_each(list(self.found))
+        keys = variable_keys(self.graph, variables)
+        shown = list(self.found.values())
+        return MarginalTables(name_column(names, variables), keys, every, shown).tables()
 
     def __getitem__(self, name: str) -> Mapping[str, float]:
         return self.found[name]
@@ -82,8 +102,9 @@ class BeliefMarginals(Mapping[str, Mapping[str, float]]):
 
 @dataclass(frozen=True, eq=False)
 class PlannedBeliefs(Shown):
-    """All marginals, planned for belief propagation."""
+    """All marginals of a graph, planned for belief propagation."""
 
+    graph: FactorGraph
     asked: Planned[Result]
 
     @property
@@ -102,4 +123,4 @@ class PlannedBeliefs(Shown):
             for answer in result.answers
         }
         came = result.answers[0].convergence if result.answers else None
-        return BeliefMarginals(found, came, result.notes)
+        return BeliefMarginals(self.graph, found, came, result.notes)
