@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,8 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, group_rows
 from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.html import Shown
+from lifagu.basics.html import Framed, Shown
+from lifagu.basics.inputs import LookedUp
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
@@ -43,7 +44,7 @@ def prepare_marginals(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
+class Computed(Frozen, Shown, LookedUp[str, dict[str, float]]):
     """Marginals by name, and how they were computed; too_large: parts that were left out."""
 
     prepared: Prepared | Ran
@@ -79,7 +80,7 @@ class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PreparedMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
@@ -99,7 +100,7 @@ class PreparedMarginals(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AllMarginals(Computed):
+class AllMarginals(Framed, Computed):
     """P(variable | evidence) of every variable, by name: label → probability, as declared.
 
     Variables connected to unknown factors are left out, and those in connected parts that do not

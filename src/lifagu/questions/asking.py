@@ -170,7 +170,7 @@ def only_log_partition(result: Result) -> float:
 # ---- answers that are put together here
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certain(Shown):
     """Questions to a model in which nothing competes: mixtures are answers, bounds are narrow."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, used_names
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.html import Shown
+from lifagu.basics.html import Framed, Shown
+from lifagu.basics.inputs import LookedUp
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
@@ -53,7 +54,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Groups(Frozen):
+class Groups(Frozen, Shown):
     """What looks alike: how many nodes of each sort, in how many groups, and the largest ones.
 
     largest: the largest groups of each sort, equal ones by their first member. within: which node
@@ -242,8 +243,8 @@ class Lift(Frozen, Shown):
         return f", {counted(self.groups.variables, 'variable group')}"
 
 
-@dataclass(frozen=True, eq=False)
-class Requested(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class Requested(Framed, Frozen, Shown, LookedUp[str, dict[str, float]]):
     """The answers to n questions about single variables, and those without an answer.
 
     names: in the order asked; distributions[of[i]] is the answer to question i, label →
@@ -254,7 +255,7 @@ class Requested(Frozen):
     guesses[n]: how many of all are winning tables that are hardly better than a guess.
     unanswered: variables connected to factors that stay unknown. convergence: of belief
     propagation, if that answered. too_large: those in connected parts that do not fit, part by part
-    with the estimate. keys: who each question is about, by column.
+    with the estimate. about: who each question is about, by column.
     """
 
     names: Names
@@ -268,10 +269,21 @@ class Requested(Frozen):
     unanswered: Names
     convergence: Convergence | None = None
     too_large: tuple[TooLarge, ...] = ()
-    keys: Keys = NO_KEYS
+    about: Keys = NO_KEYS
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __repr__(self) -> str:
+        left = len(self.left_out)
+        without = f", {left} left out" if left else ""
+        return f"<Requested: {counted(len(self), 'marginal')}{without}>"
 
     def __getitem__(self, name: str) -> dict[str, float]:
         """The marginal of a variable: label → probability."""
@@ -317,7 +329,7 @@ class Requested(Frozen):
             for one in self.distributions
         ]
         names = name_column(self.names, np.arange(len(self)))
-        return MarginalTables(names, self.keys, self.of, chosen)
+        return MarginalTables(names, self.about, self.of, chosen)
 
 
 def _about(graph: FactorGraph, factors: Ints, columns: Mapping[str, Column]) -> Columns:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.columns import Columns, name_column
-from lifagu.basics.html import Shown
+from lifagu.basics.html import Framed, Shown
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
@@ -101,7 +101,7 @@ def _without(
     ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PreparedClassMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
@@ -121,7 +121,7 @@ class PreparedClassMarginals(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassMarginals(Computed):
+class ClassMarginals(Framed, Computed):
     """P(variable | evidence) of every ground variable of a relational model, kept by class.
 
     By name like any mapping (label → probability); `classes` has one entry per class. Variables

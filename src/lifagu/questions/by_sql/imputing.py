@@ -107,7 +107,7 @@ def _requested(whole: Filled, asked: Mapping[str, int], memory: int, place: Plac
         weakest,
         guesses,
         Names("variable", unanswered),
-        keys=_keys(whole, numbers),
+        about=_keys(whole, numbers),
     )
 
 
