@@ -1,6 +1,7 @@
 """Marginals become data frames; what people hold says what it is, in one short line."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -100,3 +101,12 @@ def test_everything_says_what_it_is_in_a_short_line():
         picture = getattr(each, "_repr_html_", None)
         assert picture is None or "<" in picture(), name
     assert json.loads(json.dumps(repr(held()["factors"]))).startswith("<10 Factors: f0, f1.alice")
+
+
+@pytest.mark.parametrize(
+    "data", [pd.DataFrame({"a": [1]}), {"t": pd.DataFrame({"a": [1]})}, sqlite3.connect(":memory:")]
+)
+def test_data_without_a_template_is_refused_with_what_to_do(data):
+    with pytest.raises(lifagu.ModelError, match=r"is data; draft a template of it") as caught:
+        lifagu.open(data)
+    assert len(str(caught.value).splitlines()) == 1
