@@ -100,7 +100,19 @@ class LookedUp(Mapping[Key, Value]):
     """A mapping whose errors say what there is, so that `get` asks before it looks up."""
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """The value of a key, or the default where there is none."""
+        """The value of a key, or the default where there is none.
+
+        Parameters
+        ----------
+        key : label, tuple of labels or str
+            As in brackets.
+        default : object, optional
+            What else to give.
+
+        Returns
+        -------
+        float or mapping
+        """
         return self[key] if key in self else default  # noqa: SIM401  this is what get does
 
 
