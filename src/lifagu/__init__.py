@@ -11,12 +11,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lifagu.basics.html import show_with
+from lifagu.basics.html import frame_with, show_with
 
 if TYPE_CHECKING:
     from lifagu import drawing as drawing
     from lifagu import io as io
     from lifagu import scale as scale
+    from lifagu.basics.columns import Columns
     from lifagu.drafting.draft import Draft as Draft
     from lifagu.drafting.draft import draft as draft
     from lifagu.errors import FormatError as FormatError
@@ -139,4 +140,13 @@ def _html(value: Any) -> str:
     return shown
 
 
+def _streamed(columns: Columns, requested_schema: object = None) -> Any:
+    return import_module("lifagu.data.frames").streamed(columns, requested_schema)
+
+
+def _exchanged(columns: Columns) -> Any:
+    return import_module("lifagu.data.frames").exchanged(columns)
+
+
+frame_with(_streamed, _exchanged)
 show_with(_html)  # values say that they have a picture; how it is made is looked up on demand

@@ -176,7 +176,6 @@ def test_a_process_that_dies_midway_leaves_all_as_it_was(when, database):
 def test_names_of_results_are_checked(database):
     before = tables_in(database)
     for name in (
-        "patients",
         "lifagu_x; DROP TABLE patients",
         'lifagu_"x',
         "lifagu_X",
@@ -496,3 +495,29 @@ def test_an_error_among_rows_is_the_only_line(tmp_path):
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "'bob' is not a constant of domain Person" in line
+
+
+def test_sqlite_needs_no_sqlalchemy(tmp_path):
+    """Read, and written into, by what comes with Python."""
+    address = made("sqlite", TABLES, tmp_path)
+    path = written(changed(source=str(address)), tmp_path)
+    code = f"""
+        import sys
+        sys.modules["sqlalchemy"] = sys.modules["psycopg"] = sys.modules["duckdb"] = None
+        import lifagu
+        case = lifagu.open({str(path)!r})
+        found = case.impute(write=True)
+        print(round(found.marginals["Sick(eve)"]["true"], 6))
+        try:
+            lifagu.open({str(path)!r}, database="postgresql://nobody@127.0.0.1:1/none")
+        except lifagu.MissingExtraError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    share, missing = done.stdout.splitlines()
+    assert "pip install 'lifagu[sql]'" in missing
+    asked = "SELECT round(p_true, 6) FROM lifagu_wide_sick WHERE patient = 'eve'"
+    assert run(address, asked) == [(float(share),)]

@@ -68,10 +68,7 @@ def random_graph(seed: int) -> FactorGraph:
 
 def marginals(graph: FactorGraph) -> dict[str, dict[str, float]]:
     answers = queries(graph, list(graph.variable_names))
-    return {
-        answer.variables[0]: {label: value for (label,), value in answer.items()}
-        for answer in answers
-    }
+    return {answer.variables[0]: dict(answer) for answer in answers}
 
 
 def assert_same(

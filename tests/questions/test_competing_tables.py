@@ -224,7 +224,11 @@ def test_questions_asked_together_are_answered_as_alone(seed):
         for question, answer in zip(asked, together, strict=True):
             alone = lifagu.query(moved, *question, evidence=evidence, unknown=way)
             if plain:
-                assert near(answer, answer.probabilities, dict(alone.items()))
+                assert near(
+                    answer,
+                    answer.probabilities,
+                    dict(zip(alone.values, alone.values(), strict=True)),
+                )
             assert (answer.rests_on, answer.weakest_share) == (alone.rests_on, alone.weakest_share)
 
 

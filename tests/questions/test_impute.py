@@ -131,7 +131,7 @@ def test_answers_are_those_of_single_questions(seed, few, monkeypatch):
     assert list(found.unanswered) == [name for name in names if answers[name] is None]
     for place, name in enumerate(found.names):
         answer = answers[name]
-        expected = {labels[0]: value for labels, value in answer.items()}
+        expected = dict(answer)
         assert found[name] == pytest.approx(expected, rel=1e-9, abs=1e-12)
         assert found.lent[place] == len(answer.rests_on)
         weakest = found.weakest[place]

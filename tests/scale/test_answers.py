@@ -89,9 +89,7 @@ def check_model(folder, seed, variables):
     *singles, together = result.answers
     for answer in [*singles, *ask(folder, [[joint[0]]], outer).answers]:
         wanted = expected[answer.variables[0]]
-        assert {labels[0]: p for labels, p in answer.items()} == pytest.approx(
-            wanted, rel=1e-9, abs=1e-12
-        )
+        assert dict(answer) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
     memory = lifagu.query(graph, *joint, evidence=evidence)
     np.testing.assert_allclose(together.probabilities, memory.probabilities, rtol=1e-9, atol=1e-12)
 

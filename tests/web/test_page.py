@@ -51,7 +51,7 @@ def percents(page, name):
 
 def expected(moved, name, **settings):
     answer = lifagu.query(moved, name, **settings)
-    return {labels[0]: pytest.approx(100 * value, abs=0.06) for labels, value in answer.items()}
+    return {label: pytest.approx(100 * value, abs=0.06) for label, value in answer.items()}
 
 
 def test_an_example_shows_its_graph(walk):

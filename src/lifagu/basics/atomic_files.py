@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from lifagu.errors import FormatError, TooLargeError
@@ -39,7 +40,8 @@ def replaced_file(path: PathLike) -> Iterator[Path]:
 def replaced_folder(path: PathLike, replaceable: Collection[str]) -> Iterator[Path]:
     """A temporary folder to write into, which takes the place of the path at the end.
 
-    A folder that is there already is replaced if it holds nothing but files with replaceable names.
+    A folder that is there already is replaced if it holds nothing but files with replaceable names,
+    in which ``*`` stands for anything.
     """
     check_replaceable(path, replaceable)
     target = Path(path).resolve()
@@ -67,7 +69,11 @@ def check_replaceable(path: PathLike, replaceable: Collection[str]) -> None:
             f"{path}: this is a file and would be replaced by a folder; name another place"
         )
     held = sorted(target.iterdir()) if target.exists() else []
-    foreign = [each.name for each in held if each.name not in replaceable or not each.is_file()]
+    foreign = [
+        each.name
+        for each in held
+        if not (each.is_file() and any(fnmatchcase(each.name, own) for own in replaceable))
+    ]
     if foreign:
         raise FormatError(
             f"{path}: this folder holds '{foreign[0]}', which is not lifagu's to replace; "

@@ -6,8 +6,10 @@ below, which need no Python object per row. A float that is nan is null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, first_places, offsets_of
 from lifagu.basics.names import Names, NumberedNames
+
+MOST_BYTES = 63  # of a name, so that PostgreSQL keeps it whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +45,50 @@ class Lists:
     of: Ints | None = None
 
 
-Column = NDArray[Any] | Nullable | NumberedTexts | Lists
+@dataclass(frozen=True, eq=False)
+class KeyColumn:
+    """Row i holds values[codes[i]], null for -1; sort: what these are in a database, of SORTS."""
+
+    values: NDArray[Any]
+    codes: Ints
+    sort: str = "text"
+
+    def plain(self, rows: slice = slice(None)) -> list[Any]:
+        """Some rows as plain values, None for null."""
+        met, places = np.unique(self.codes[rows], return_inverse=True)
+        values = [None if code < 0 else self.values[code : code + 1].tolist()[0] for code in met]
+        return [values[place] for place in places.reshape(-1).tolist()]
+
+
+# of values that tables are joined by; text is what has no other sort
+SORTS = ("integer", "number", "boolean", "date", "moment", "uuid", "text")
+_STORED = {"integer": "int64", "number": "float64", "date": "M8[D]", "moment": "M8[us]"}
+
+Column = NDArray[Any] | Nullable | NumberedTexts | Lists | KeyColumn
 Columns = Mapping[str, Column]
+
+
+class Wide(Mapping[str, Column]):
+    """What a long table of probabilities says of one relation, with one row for each individual.
+
+    who: the columns of the long table that say who; labels: for each label the column that has
+    its probability. A database can make it of the long table whenever it is read.
+    """
+
+    def __init__(
+        self, relation: str, who: Sequence[str], labels: Mapping[str, str], columns: Columns
+    ) -> None:
+        self.relation, self.who, self.labels = relation, tuple(who), labels
+        self._columns = columns
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
 
 
 def row_count(columns: Columns) -> int:
@@ -50,7 +96,76 @@ def row_count(columns: Columns) -> int:
     column = next(iter(columns.values()))
     if isinstance(column, Lists):
         return len(column.offsets) - 1 if column.of is None else len(column.of)
+    if isinstance(column, KeyColumn):
+        return len(column.codes)
     return len(column.numbers if isinstance(column, Nullable | NumberedTexts) else column)
+
+
+def taken(column: Column, rows: Ints) -> Column:
+    """These rows of a column that is no list.
+
+    >>> taken(KeyColumn(texts(["a", "b"]), np.array([1, -1])), np.array([1, 0])).plain()
+    [None, 'b']
+    """
+    if isinstance(column, KeyColumn):
+        return KeyColumn(column.values, column.codes[rows], column.sort)
+    if isinstance(column, Nullable):
+        return Nullable(column.numbers[rows])
+    if isinstance(column, NumberedTexts):
+        return NumberedTexts(column.prefix, column.numbers[rows])
+    assert not isinstance(column, Lists)
+    return column[rows]
+
+
+def of_sort(words: Sequence[str], sort: str) -> NDArray[Any] | None:
+    """Texts as what they stand for; None if one of them is nothing of the kind.
+
+    >>> of_sort(["2024-02-29"], "date"), of_sort(["x"], "integer")
+    (array(['2024-02-29'], dtype='datetime64[D]'), None)
+    """
+    if sort == "boolean":
+        known = {"true": True, "false": False}
+        return np.array([known[each] for each in words]) if {*words} <= {*known} else None
+    try:
+        return np.array(words, dtype=_STORED[sort]) if sort in _STORED else texts(words)
+    except ValueError:
+        return None
+
+
+_ODD = re.compile(r"\W+")
+
+
+def plain_name(text: str) -> str:
+    """A text as a name that databases take without quotes.
+
+    >>> plain_name("Test Result (new)"), plain_name("Größe"), plain_name("2nd")
+    ('test_result_new', 'größe', '_2nd')
+    """
+    found = _ODD.sub("_", text.lower()).strip("_") or "_"
+    return f"_{found}" if found[0].isdigit() else found
+
+
+class FreeNames:
+    """Names of columns or tables, each once, also for those who do not tell upper from lower case.
+
+    >>> free = FreeNames(["value"])
+    >>> free.taken("person"), free.taken("Person"), free.taken("value")
+    ('person', 'Person_2', 'value_2')
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = {each.lower() for each in taken}
+
+    def taken(self, wanted: str) -> str:
+        """This name if it is free, else with the next number; at most as long as allowed."""
+        for number in count(1):
+            end = f"_{number}" if number > 1 else ""
+            start = wanted.replace("\0", "").encode()[: MOST_BYTES - len(end)]
+            name = start.decode(errors="ignore") + end
+            if name.lower() not in self._taken:
+                self._taken.add(name.lower())
+                return name
+        raise AssertionError("numbers do not end")
 
 
 def texts(words: Sequence[str], codes: Ints | None = None) -> NDArray[Any]:

@@ -6,9 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lifagu.errors import FormatError, ModelError, did_you_mean
+
+Key = TypeVar("Key")
+Value = TypeVar("Value", covariant=True)
 
 
 def shown(value: Any) -> str:
@@ -57,6 +60,60 @@ def text(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ModelError(f"{what} has the name {shown(value)}; names are non-empty texts")
     return value
+
+
+def label_text(value: Any) -> str | None:
+    """A label as handed in as its text: truth values and whole numbers too; None for all else.
+
+    >>> [label_text(each) for each in ("low", True, 5, 5.0, [1])]
+    ['low', 'true', '5', '5', None]
+    """
+    if isinstance(value, str):
+        return str(value)
+    if hasattr(value, "ndim") and hasattr(value, "item") and not value.ndim:
+        value = value.item()  # numpy's
+        return str(value) if isinstance(value, str) else label_text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, float) and value == value and abs(value) != float("inf"):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return None
+
+
+def named_values(value: Any) -> Mapping[Any, Any] | None:
+    """A mapping, or a Series of pandas with its index as names; None for all else."""
+    if isinstance(value, Mapping):
+        return value
+    if all(hasattr(value, each) for each in ("index", "to_dict", "items")) and not isinstance(
+        value, type
+    ):
+        found = dict(value.items())
+        if len(found) == len(value):
+            return found
+        raise ModelError("a Series has a name in its index twice; give each once")
+    return None
+
+
+class LookedUp(Mapping[Key, Value]):
+    """A mapping whose errors say what there is, so that `get` asks before it looks up."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of a key, or the default where there is none.
+
+        Parameters
+        ----------
+        key : label, tuple of labels or str
+            As in brackets.
+        default : object, optional
+            What else to give.
+
+        Returns
+        -------
+        float or mapping
+        """
+        return self[key] if key in self else default  # noqa: SIM401  this is what get does
 
 
 def chosen(what: str, value: Any, options: Sequence[str]) -> str:

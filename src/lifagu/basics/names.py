@@ -222,6 +222,23 @@ class ChosenNames(Names):
         return super().with_parentheses()
 
 
+class CopiedNames(Names):
+    """Names of copies: node i is a copy of nodes[i] in another list.
+
+    renaming: whose nodes were copied, and who has the copies.
+    """
+
+    def __init__(
+        self, names: Names, nodes: Ints, copies: Sequence[str], renaming: tuple[str, str]
+    ) -> None:
+        super().__init__(names.sort, copies)
+        self.names, self.nodes, self.renaming = names, nodes, renaming
+
+    def origins(self, nodes: Ints) -> Ints:
+        """Where the names that were copied come from, as numbers."""
+        return self.names.origins(self.nodes[nodes])
+
+
 class JoinedNames(Names):
     """The names of one list, followed by those of another; no name is in both.
 
@@ -267,11 +284,21 @@ class JoinedNames(Names):
             found[left] = np.where(more < 0, -1, len(self._first) + more)
         return found
 
+    @property
+    def parts(self) -> tuple[Names, Names]:
+        """Both lists."""
+        return self._first, self._more
+
     def origins(self, nodes: Ints) -> Ints:
-        """Where the names of these nodes come from, as numbers."""
-        count = len(self._first)
-        first = self._first.origins(np.minimum(nodes, max(count - 1, 0)))
-        return np.where(nodes < count, first, -1)
+        """Where the names of these nodes come from, as numbers; copies come from where theirs do.
+
+        All others that follow are of one origin of their own.
+        """
+        inside, found = nodes < len(self._first), np.full(len(nodes), -1, dtype=np.int64)
+        found[inside] = self._first.origins(nodes[inside])
+        if isinstance(self._more, CopiedNames):
+            found[~inside] = self._more.origins(nodes[~inside] - len(self._first))
+        return found
 
     def with_parentheses(self) -> Sequence[int]:
         """The numbers of the names that hold a parenthesis."""

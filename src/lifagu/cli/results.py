@@ -135,7 +135,11 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") 
     ]
     given += [f"… ({len(evidence)} observed)"] if len(evidence) > MOST_OBSERVED else []
     lines = [f"P({', '.join(answer.variables)}{' | ' + ', '.join(given) if given else ''})"]
-    rows = [(*labels, f"{probability:.6g}") for labels, probability in answer.items()]
+    shares = answer.probabilities.reshape(-1).tolist()
+    rows = [
+        (*labels, f"{probability:.6g}")
+        for labels, probability in zip(answer.values, shares, strict=True)
+    ]
     if answer.lower is not None and answer.upper is not None:
         limits = zip(answer.lower.reshape(-1), answer.upper.reshape(-1), strict=True)
         rows = [

@@ -157,6 +157,10 @@ class Duck:
             lambda: list(self._connection.execute(statement).fetchnumpy().values()), place
         )
 
+    def table(self, name: str) -> Any:
+        """A table as DuckDB itself hands it out, for other libraries to read."""
+        return self._finished(lambda: self._connection.table(name), name)
+
     def keep(self, name: str, frame: Any, place: PathLike) -> None:
         """Copy something in memory, such as a DataFrame, into a table."""
 

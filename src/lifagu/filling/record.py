@@ -57,7 +57,7 @@ class CohortOfOwner:
     declared: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record:
     """Why an unknown factor got its table, or did not.
 
@@ -141,6 +141,9 @@ class Record:
         return (
             "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
         )
+
+    def __repr__(self) -> str:
+        return f"<Record: {self.factor}: {self.reason}>"
 
     @property
     def reason(self) -> str:

@@ -28,7 +28,7 @@ from lifagu.formats.json_parts import (
     variable_text,
 )
 from lifagu.formats.json_values import check_keys, items_at, kind_of, list_of, object_at
-from lifagu.graph.evidence import EvidenceLike, by_name
+from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.ranges import BOOLEAN, Labels
 from lifagu.graph.table_support import TableSupport
 from lifagu.relational.builder import (
@@ -182,8 +182,7 @@ def _table(name: str, table: Any, tables: Mapping[str, Any]) -> Any:
 
 def format_relational(model: ParfactorGraph, evidence: EvidenceLike = None) -> str:
     """The text of a file for a relational model; evidence by name, ranges as they are."""
-    evidence = by_name(evidence)
-    model.observations(evidence)
+    evidence = {each.name: each.observation for each in model.observations(evidence)}
     part = model.ground_part
     variables = [
         part.variables[each] for each in range(len(part.variable_names)) if each not in model.places

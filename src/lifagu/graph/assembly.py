@@ -18,7 +18,7 @@ from lifagu.basics.arrays import (
     places_within,
 )
 from lifagu.basics.inputs import items
-from lifagu.basics.names import Names, NumberedNames
+from lifagu.basics.names import CopiedNames, JoinedNames, Names, NumberedNames
 from lifagu.errors import ModelError
 from lifagu.graph.ranges import Ranges, check_labels
 from lifagu.graph.tables import GivenTables
@@ -166,4 +166,9 @@ def renamed(names: Names, chosen: Ints, old: str, new: str) -> Names:
         word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}"
         for name in map(names.__getitem__, chosen)
     ]
-    return Names(names.sort, [*names, *copies])
+    for place in np.flatnonzero(names.find_each(copies) >= 0)[:1].tolist():
+        raise ModelError(
+            f"{names.sort} '{copies[place]}' is declared twice; "
+            f"give each {names.sort} a name of its own"
+        )
+    return JoinedNames(names, CopiedNames(names, chosen, copies, (old, new)))

@@ -45,13 +45,13 @@ class GraphContents(Frozen):
 
     @property
     def variables(self) -> View[Variable]:
-        """The variables as people see them."""
-        return View(len(self.variable_names), self._variable)
+        """The variables as people see them, by number or by name."""
+        return View(len(self.variable_names), self._variable, self.variable_names)
 
     @property
     def factors(self) -> View[Factor]:
-        """The factors as people see them."""
-        return View(len(self.factor_names), self._factor)
+        """The factors as people see them, by number or by name."""
+        return View(len(self.factor_names), self._factor, self.factor_names)
 
     def variable(self, name: str) -> Variable:
         """The variable with this name.

@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import is_
+from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, as_ids, first_places, frozen, group_rows
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.inputs import items
+from lifagu.basics.inputs import items, label_text, named_values
 from lifagu.basics.names import Names
 from lifagu.errors import ModelError, listed
 from lifagu.graph.ranges import Labels, Ranges, value_of
 from lifagu.graph.tables import as_floats, potential_fault
 
-Observation = str | Mapping[str, float]
+# a label; label → likelihood; or likelihoods in the order of the labels
+Observation = str | Mapping[str, float] | tuple[float, ...]
 
 
 def _none() -> Ints:
@@ -302,11 +304,39 @@ def by_name(evidence: EvidenceLike) -> Mapping[str, Observation]:
                 "evidence by number belongs to a graph; pass evidence by name to a relational model"
             )
         return NamedEvidence(evidence, evidence.of)
-    if not isinstance(evidence, Mapping | None):
+    if evidence is None or isinstance(evidence, NamedEvidence):
+        return evidence or {}
+    named = named_values(evidence)
+    if named is None:
         raise ModelError(
             f"evidence is a mapping from variable to label, not {type(evidence).__name__}"
         )
-    return {} if evidence is None else evidence
+    return {name: _as_text(name, observed) for name, observed in named.items()}
+
+
+def _as_text(name: str, observed: Any) -> Any:
+    """A label or likelihoods as handed in, such as True, 5 or an array, with labels as texts.
+
+    >>> [_as_text("A", each) for each in (np.bool_(True), {5: 0.5, 6: 1}, np.array([1, 0]))]
+    ['true', {'5': 0.5, '6': 1}, (1.0, 0.0)]
+    """
+    found = label_text(observed)
+    if found is not None:
+        return found
+    likelihoods = named_values(observed)
+    if likelihoods is not None:
+        texts = {label_text(label): value for label, value in likelihoods.items()}
+        if None not in texts and len(texts) == len(likelihoods):
+            return {str(label): value for label, value in texts.items()}
+        raise ModelError(f"soft evidence for '{name}' has labels that are none or the same")
+    if hasattr(observed, "__array__") or isinstance(observed, list | tuple):
+        values = as_floats(list(observed)) if np.ndim(observed) == 1 else None
+        if values is None:
+            raise ModelError(
+                f"soft evidence for '{name}' is no list of numbers, one for each label"
+            )
+        return tuple(values.tolist())
+    return observed  # refused with the range of the variable, or a number for a bin
 
 
 def bind_evidence(
@@ -320,7 +350,7 @@ def bind_evidence(
     for name, observed in evidence.items():
         variable = names.number(name)
         labels, canonical = labels_of(variable)
-        if isinstance(observed, Mapping):
+        if isinstance(observed, Mapping | tuple):
             soft[variable] = frozen(likelihood_of(name, observed, labels)[np.argsort(canonical)])
         else:
             hard[variable] = int(canonical[value_of(observed, labels, name)])
@@ -330,8 +360,17 @@ def bind_evidence(
     return _ascending(variables, values, soft_variables, list(soft.values()))
 
 
-def likelihood_of(name: str, observed: Mapping[str, float], labels: Labels) -> Floats:
+def likelihood_of(
+    name: str, observed: Mapping[str, float] | tuple[float, ...], labels: Labels
+) -> Floats:
     """Likelihoods of one variable in its declared order."""
+    if isinstance(observed, tuple):
+        if len(observed) != len(labels):
+            raise ModelError(
+                f"soft evidence for '{name}' has {len(observed)} numbers for {len(labels)} labels; "
+                f"give one for each of {listed(labels)}"
+            )
+        observed = dict(zip(labels, observed, strict=True))
     for label in observed:
         value_of(label, labels, name)
     missing = [label for label in labels if label not in observed]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, frozen
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.inputs import items
+from lifagu.basics.inputs import items, label_text
 from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.graph.bins import BinLabels
 
@@ -99,10 +100,11 @@ class Ranges(Frozen):
         ]
 
 
-def value_of(label: str, labels: Sequence[str], variable: str) -> int:
+def value_of(label: Any, labels: Sequence[str], variable: str) -> int:
     """Return the position of a label; a missing one is an error that lists what there is.
 
-    Where labels are bins of numbers, a number, or a text that is one, falls into its bin.
+    Where labels are bins of numbers, a number, or a text that is one, falls into its bin; else
+    truth values and whole numbers stand for their texts.
     """
     if isinstance(labels, BinLabels) and label not in labels:
         place = labels.place(label)
@@ -112,9 +114,10 @@ def value_of(label: str, labels: Sequence[str], variable: str) -> int:
                 f"give a number, or one of {listed(labels)}"
             )
         return place
-    if not isinstance(label, str) or label not in labels:
+    text = label_text(label)
+    if text is None or text not in labels:
         raise ModelError(
             f"variable '{variable}' has no value '{label}'; its range is {listed(labels)}"
             f"{did_you_mean(str(label), labels)}"
         )
-    return labels.index(label)
+    return labels.index(text)

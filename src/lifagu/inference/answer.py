@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
+from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, frozen
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
-from lifagu.basics.inputs import items
+from lifagu.basics.inputs import LookedUp, items, label_text
 from lifagu.errors import ModelError, listed
 from lifagu.graph.ranges import Labels, value_of
 
@@ -46,9 +47,31 @@ class Convergence:
     residual: float
 
 
+class LabelTuples(list[Labels]):
+    """Tuples of labels; when called, the probabilities of an answer, as ``values()`` of mappings.
+
+    >>> import lifagu
+    >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
+    >>> answer = lifagu.query(graph, "A")
+    >>> answer.values, [round(each, 6) for each in answer.values()]
+    ([('false',), ('true',)], [0.25, 0.75])
+    """
+
+    def __init__(self, tuples: Iterable[Labels], of: Mapping[Any, float]) -> None:
+        super().__init__(tuples)
+        self._of = of
+
+    def __call__(self) -> ValuesView[float]:
+        """The probabilities."""
+        return ValuesView(self._of)
+
+
 @dataclass(frozen=True, eq=False)
-class Answer(Frozen, Shown):
-    """P(variables | evidence): one probability per tuple of labels, looked up by these.
+class Answer(Frozen, Shown, LookedUp[str | Labels, float]):
+    """P(variables | evidence): a mapping from labels to probabilities, by tuples if it is joint.
+
+    Truth values and whole numbers stand for their texts: ``answer[True]`` is ``answer["true"]``.
+    A tuple of labels is looked up in any answer.
 
     Attributes
     ----------
@@ -90,6 +113,8 @@ class Answer(Frozen, Shown):
     <P(A): false: 0.333333, true: 0.666667>
     >>> round(answer["true"], 6), answer.engine
     (0.666667, 'ground')
+    >>> list(answer), answer[True] == answer["true"], answer.get("perhaps")
+    (['false', 'true'], True, None)
     """
 
     variables: tuple[str, ...]
@@ -119,27 +144,39 @@ class Answer(Frozen, Shown):
         return np.exp(self.log_probabilities)
 
     @property
-    def values(self) -> list[Labels]:
-        """The tuples of labels, row-major."""
-        return list(product(*self.ranges))
+    def values(self) -> LabelTuples:
+        """The tuples of labels, row-major; called as a mapping's, the probabilities."""
+        return LabelTuples(product(*self.ranges), self)
 
-    def __getitem__(self, labels: str | tuple[str, ...]) -> float:
-        if isinstance(labels, str):
+    def __getitem__(self, labels: Any) -> float:
+        return float(self.probabilities[self._place(labels)])
+
+    def _place(self, labels: Any) -> tuple[int, ...]:
+        if label_text(labels) is not None:
             labels = (labels,)
         labels = tuple(items("an answer is looked up by labels", labels))
         if len(labels) != len(self.variables):
             raise ModelError(
                 f"the answer is about ({listed(self.variables)}); give one label for each"
             )
-        place = tuple(map(value_of, labels, self.ranges, self.variables))
-        return float(self.probabilities[place])
+        return tuple(map(value_of, labels, self.ranges, self.variables))
 
-    def items(self) -> Iterator[tuple[Labels, float]]:
-        """Pairs of (labels, probability), row-major."""
-        return zip(self.values, self.probabilities.reshape(-1).tolist(), strict=True)
+    def __contains__(self, labels: object) -> bool:
+        try:
+            self._place(labels)
+        except ModelError:
+            return False
+        return True
+
+    def __len__(self) -> int:
+        return self.log_probabilities.size
+
+    def __iter__(self) -> Iterator[str | Labels]:
+        return iter(self.ranges[0] if len(self.ranges) == 1 else self.values)
 
     def __repr__(self) -> str:
-        first = list(self.items())[:8]
+        shares = self.probabilities.reshape(-1).tolist()
+        first = islice(zip(product(*self.ranges), shares, strict=True), 8)
         shown = [f"{' '.join(labels)}: {probability:.6g}" for labels, probability in first]
         if self.log_probabilities.size > 8:
             shown.append("…")

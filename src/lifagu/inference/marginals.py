@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, group_rows
+from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.html import Shown
+from lifagu.basics.html import Framed, Shown
+from lifagu.basics.inputs import LookedUp
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
@@ -21,6 +23,8 @@ from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.planning import plan_marginals
 from lifagu.inference.prepared import Prepared, Ran, Solution
 from lifagu.inference.question_checks import TooLarge, told_too_large
+from lifagu.relational.key_columns import variable_keys
+from lifagu.relational.marginal_tables import MarginalTables
 
 
 def prepare_marginals(
@@ -40,7 +44,7 @@ def prepare_marginals(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
+class Computed(Frozen, Shown, LookedUp[str, dict[str, float]]):
     """Marginals by name, and how they were computed; too_large: parts that were left out."""
 
     prepared: Prepared | Ran
@@ -76,7 +80,7 @@ class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PreparedMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
@@ -96,7 +100,7 @@ class PreparedMarginals(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AllMarginals(Computed):
+class AllMarginals(Framed, Computed):
     """P(variable | evidence) of every variable, by name: label → probability, as declared.
 
     Variables connected to unknown factors are left out, and those in connected parts that do not
@@ -158,6 +162,18 @@ class AllMarginals(Computed):
         return of_variable, [
             self._distribution(int(self.variables[place]), int(kinds[place, 0])) for place in first
         ]
+
+    def tables(self) -> dict[str, Columns]:
+        """By column: `marginals`, a row per label, and ``wide_…`` for each relation.
+
+        Returns
+        -------
+        dict
+            Name → columns; variables that share a marginal cost no object each.
+        """
+        names = name_column(self.graph.variable_names, self.variables)
+        keys = variable_keys(self.graph, self.variables)
+        return MarginalTables(names, keys, *self.classes).tables()
 
     @cached_property
     def _numbers(self) -> Ints:

@@ -39,7 +39,7 @@ from lifagu.inference.price import (
 from lifagu.inference.question_checks import check_known, why_zero
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Best(Frozen, Shown):
     """A most probable assignment of a graph.
 
@@ -68,6 +68,10 @@ class Best(Frozen, Shown):
     log_weight: float
     values: Ints
     plan: str
+
+    def __repr__(self) -> str:
+        count = counted(len(self.values), "variable")
+        return f"<Best: {count}, log weight {self.log_weight:.6g}>"
 
     @property
     def assignment(self) -> dict[str, str]:
@@ -146,7 +150,7 @@ def _search(
     return Search(reduced, rest, plans)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PreparedBest(Shown):
     """The search for a best assignment, planned and ready to run; `str` shows the plan."""
 

@@ -109,8 +109,9 @@ def plan_marginals(case: Statement, engine: str, bp: Mapping[str, Any]) -> Plann
     if engine == "bp":
         from lifagu.questions.belief_propagation import PlannedBeliefs
 
+        graph = in_memory.grounded(case)
         return PlannedBeliefs(
-            plan(case, [(name,) for name in in_memory.grounded(case).variable_names], engine, bp)
+            graph, plan(case, [(name,) for name in graph.variable_names], engine, bp)
         )
     model, evidence = subject(case, engine, classes=True)
     planned: Planned[Marginals] = _plan_one(case, prepare_marginals, model, evidence, engine)
@@ -169,7 +170,7 @@ def only_log_partition(result: Result) -> float:
 # ---- answers that are put together here
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certain(Shown):
     """Questions to a model in which nothing competes: mixtures are answers, bounds are narrow."""
 

@@ -6,8 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lifagu.basics.html import Shown
+import numpy as np
+
+from lifagu.basics.columns import Columns, name_column
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.html import Framed, Shown
+from lifagu.basics.inputs import LookedUp
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import counted
 from lifagu.errors import NoAnswerError, Remedy, listed
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
@@ -15,10 +21,12 @@ from lifagu.inference import propagation as propagation
 from lifagu.inference.answer import Convergence
 from lifagu.inference.prepared import Planned, Result
 from lifagu.inference.question_checks import TooLarge
+from lifagu.relational.key_columns import variable_keys
+from lifagu.relational.marginal_tables import MarginalTables
 from lifagu.symmetry.colour import colour
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Propagated(Shown):
     """Questions for belief propagation on colour groups: not exact, as the notes say.
 
@@ -58,10 +66,11 @@ class Propagated(Shown):
         return Result(answers, None, answers[0].notes, *self.counts)
 
 
-@dataclass(frozen=True, eq=False)
-class BeliefMarginals(Mapping[str, Mapping[str, float]]):
+@dataclass(frozen=True, eq=False, repr=False)
+class BeliefMarginals(Framed, Frozen, Shown, LookedUp[str, Mapping[str, float]]):
     """All marginals as belief propagation estimates them, by name, and how far it came."""
 
+    graph: FactorGraph
     found: Mapping[str, Mapping[str, float]]
     convergence: Convergence | None
     notes: tuple[str, ...]
@@ -70,20 +79,43 @@ class BeliefMarginals(Mapping[str, Mapping[str, float]]):
     left_out: Sequence[str] = ()
     too_large: tuple[TooLarge, ...] = field(default=())
 
+    def tables(self) -> dict[str, Columns]:
+        """By column: `marginals`, a row per label, and ``wide_…`` for each relation.
+
+        Returns
+        -------
+        dict
+            Name → columns.
+        """
+        names, every = self.graph.variable_names, np.arange(len(self.found))
+        variables = names.find_each(list(self.found))
+        keys = variable_keys(self.graph, variables)
+        shown = list(self.found.values())
+        return MarginalTables(name_column(names, variables), keys, every, shown).tables()
+
     def __getitem__(self, name: str) -> Mapping[str, float]:
+        self.graph.variable_names.number(name)  # a missing one is an error that says what there is
         return self.found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.found)
+
+    def __repr__(self) -> str:
+        came = "" if self.convergence is None or self.convergence.converged else ", not converged"
+        return f"<BeliefMarginals: {counted(len(self), 'variable')}{came}>"
 
     def __len__(self) -> int:
         return len(self.found)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlannedBeliefs(Shown):
-    """All marginals, planned for belief propagation."""
+    """All marginals of a graph, planned for belief propagation."""
 
+    graph: FactorGraph
     asked: Planned[Result]
 
     @property
@@ -98,8 +130,8 @@ class PlannedBeliefs(Shown):
         """Pass messages until they stand still."""
         result = self.asked.run(progress)
         found = {
-            answer.variables[0]: {label: each for (label,), each in answer.items()}
+            answer.variables[0]: {str(label): each for label, each in answer.items()}
             for answer in result.answers
         }
         came = result.answers[0].convergence if result.answers else None
-        return BeliefMarginals(found, came, result.notes)
+        return BeliefMarginals(self.graph, found, came, result.notes)

@@ -25,7 +25,7 @@ from lifagu.inference.prepared import Prepared, Result
 from lifagu.likeness.tolerance_bound import probability_off, rounded_up
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Supported(Shown):
     """Answers about one completed graph, with the transferred tables that they rest on."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,14 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, used_names
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.html import Shown
+from lifagu.basics.html import Framed, Shown
+from lifagu.basics.inputs import LookedUp
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.filling.filled_by import by_cohorts, filled_in_words
 from lifagu.filling.record import Record
-from lifagu.filling.record_columns import record_columns
+from lifagu.filling.record_columns import RecordColumns, record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import Evidence
@@ -28,6 +30,8 @@ from lifagu.inference.question_checks import TooLarge
 from lifagu.likeness.tolerance_bound import Bound, Merging
 from lifagu.questions.transfer_summary import Left, Lent, summary
 from lifagu.relational.ground_parts import declared_tables
+from lifagu.relational.key_columns import NO_KEYS, Keys, keys_of
+from lifagu.relational.marginal_tables import LONG, MarginalTables
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
@@ -50,7 +54,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Groups(Frozen):
+class Groups(Frozen, Shown):
     """What looks alike: how many nodes of each sort, in how many groups, and the largest ones.
 
     largest: the largest groups of each sort, equal ones by their first member. within: which node
@@ -239,8 +243,8 @@ class Lift(Frozen, Shown):
         return f", {counted(self.groups.variables, 'variable group')}"
 
 
-@dataclass(frozen=True, eq=False)
-class Requested(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class Requested(Framed, Frozen, Shown, LookedUp[str, dict[str, float]]):
     """The answers to n questions about single variables, and those without an answer.
 
     names: in the order asked; distributions[of[i]] is the answer to question i, label →
@@ -251,7 +255,7 @@ class Requested(Frozen):
     guesses[n]: how many of all are winning tables that are hardly better than a guess.
     unanswered: variables connected to factors that stay unknown. convergence: of belief
     propagation, if that answered. too_large: those in connected parts that do not fit, part by part
-    with the estimate.
+    with the estimate. about: who each question is about, by column.
     """
 
     names: Names
@@ -265,9 +269,21 @@ class Requested(Frozen):
     unanswered: Names
     convergence: Convergence | None = None
     too_large: tuple[TooLarge, ...] = ()
+    about: Keys = NO_KEYS
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __repr__(self) -> str:
+        left = len(self.left_out)
+        without = f", {left} left out" if left else ""
+        return f"<Requested: {counted(len(self), 'marginal')}{without}>"
 
     def __getitem__(self, name: str) -> dict[str, float]:
         """The marginal of a variable: label → probability."""
@@ -292,23 +308,40 @@ class Requested(Frozen):
 
     def columns(self) -> Columns:
         """One row per question and label; lower and upper only where they were asked for."""
-        sizes = np.array([len(each) for each in self.distributions], dtype=np.int64)
-        rows = np.repeat(np.arange(len(self.of)), sizes[self.of])
-        starts = np.repeat(np.cumsum(sizes[self.of]) - sizes[self.of], sizes[self.of])
-        places = (np.cumsum(sizes) - sizes)[self.of[rows]] + np.arange(len(rows)) - starts
-        cells = [(label, *each) for one in self.distributions for label, each in one.items()]
-        columns: dict[str, Column] = {
-            "variable": name_column(self.names, rows),
-            "value": texts([cell[0] for cell in cells], places),
-            "probability": np.array([cell[1] for cell in cells], dtype=np.float64)[places],
-        }
-        for place, title in ((2, "lower"), (3, "upper")):
-            if any(cell[place] is not None for cell in cells):
-                columns[title] = np.array([cell[place] for cell in cells], dtype=np.float64)[places]
+        return self.tables()[LONG]
+
+    def tables(self) -> dict[str, Columns]:
+        """The same, and beside it a table for each relation with a row for each individual."""
+        found = self._by_label(0)
+        rows, columns = found.rows, found.long()
+        for place, title in ((1, "lower"), (2, "upper")):
+            if any(cell[place] is not None for one in self.distributions for cell in one.values()):
+                columns[title] = self._by_label(place).long()["probability"]
         columns |= {"own_transferred": self.own[rows], "own_weakest_share": self.own_weakest[rows]}
         columns |= {"transferred": self.lent[rows], "weakest_share": self.weakest[rows]}
         columns |= {"guesses": self.guesses[rows]}
-        return columns
+        return {LONG: columns, **found.wide()}
+
+    def _by_label(self, place: int) -> MarginalTables:
+        """The probabilities, or their lower or upper limits, nan where there is none."""
+        chosen = [
+            {label: _number(cell[place]) for label, cell in one.items()}
+            for one in self.distributions
+        ]
+        names = name_column(self.names, np.arange(len(self)))
+        return MarginalTables(names, self.about, self.of, chosen)
+
+
+def _about(graph: FactorGraph, factors: Ints, columns: Mapping[str, Column]) -> Columns:
+    """Columns about factors, with those that say of which parfactor and about whom each is."""
+    fixed = ("factor", "parfactor", "donor", "arguments", "potentials")
+    records = tuple(field.name for field in fields(RecordColumns))
+    keys = keys_of(graph.factor_names, factors, "parfactor", (*fixed, *records))
+    return {"factor": columns["factor"], **keys.columns, **columns}
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -324,23 +357,21 @@ class Imputed(Lift):
     def tables(self) -> dict[str, Columns]:
         """Everything by column, ready to be written: `transfers`, `tables` and `marginals`.
 
-        Rows are known by names and come in the order of the model, so that what did not change
-        stays as it was.
+        Rows are known by names, and by relation and constants as the database has them; they come
+        in the order of the model, so that what did not change stays as it was. Beside `marginals`
+        there is a table ``wide_…`` for each relation that was asked about.
         """
         if not self.is_in_memory:
             raise ModelError(
                 "on an engine, tables are not held in memory", remedy=Remedy.WRITE_GROUPS
             )
-        return {
-            "transfers": self._transfers(),
-            "tables": self._tables(),
-            "marginals": self.marginals.columns(),
-        }
+        return {"transfers": self._transfers(), "tables": self._tables(), **self.marginals.tables()}
 
     def _transfers(self) -> Columns:
         """One row per unknown factor: status, donor, share and reason; factors by name."""
-        records = record_columns(self.transfer, self.posteriors)
-        return records.by_name(self.transfer.original.factor_names)
+        moved = self.transfer
+        records = record_columns(moved, self.posteriors).by_name(moved.original.factor_names)
+        return _about(moved.original, moved.original.unknown, records)
 
     def _tables(self) -> Columns:
         """One row per filled factor: its arguments in the order of its table, and potentials."""
@@ -350,7 +381,7 @@ class Imputed(Lift):
         tables, table_of = declared_tables(graph)
         lengths = np.array([len(each) for each in tables], dtype=np.int64)
         potentials = np.concatenate(tables) if tables else np.zeros(0)
-        return {
+        columns: dict[str, Column] = {
             "factor": name_column(graph.factor_names, moved.transferred),
             "arguments": Lists(
                 np.concatenate(([0], ends - graph.offsets[-1])),
@@ -358,6 +389,7 @@ class Imputed(Lift):
             ),
             "potentials": Lists(offsets_of(lengths), potentials, table_of[moved.transferred]),
         }
+        return _about(graph, moved.transferred, columns)
 
     @property
     def _more(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import singledispatch
 from html import escape
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,11 @@ from lifagu.inference.most_probable import Best
 from lifagu.inference.prepared import Result
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.inference.relational.most_probable import RelationalBest
+from lifagu.questions.belief_propagation import BeliefMarginals
 from lifagu.questions.case import Case
 from lifagu.questions.competing_tables import resting_on_words
 from lifagu.questions.figures import draw
-from lifagu.questions.findings import Lift
+from lifagu.questions.findings import Groups, Lift, Requested
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_NODES = 80  # of a figure
@@ -114,6 +115,19 @@ def _(value: ParfactorGraph) -> str:
 
 
 @html.register
+def _(value: Groups) -> str:
+    shown = value.largest[:MOST_ROWS]
+    rows = [(each.sort, f"{each.size:,}", _some(each.members, each.size)) for each in shown]
+    table = _table(("", "size", "members"), rows, value.variables + value.factors)
+    return _headed(value, table)
+
+
+def _some(members: Sequence[str], size: int) -> str:
+    first = ", ".join(members[:MOST_MEMBERS])
+    return f"{first}, …" if size > MOST_MEMBERS else first
+
+
+@html.register
 def _(value: Colouring) -> str:
     rows = [
         *_groups("variables", value.variable_colours, value.variable_groups, str),
@@ -124,7 +138,7 @@ def _(value: Colouring) -> str:
 
 @html.register
 def _(value: Answer) -> str:
-    shown = list(islice(value.items(), MOST_ROWS))
+    shown = [(each, value[each]) for each in islice(product(*value.ranges), MOST_ROWS)]
     rows = [(*labels, f"{probability:.6g}", _Bar(probability)) for labels, probability in shown]
     header = [*value.variables, "probability", ""]
     if value.lower is not None and value.upper is not None:
@@ -156,8 +170,10 @@ def _(value: Result) -> str:
     return "".join(map(html, value.answers[:MOST_ROWS]))
 
 
-@html.register
-def _(value: AllMarginals) -> str:
+@html.register(AllMarginals)
+@html.register(BeliefMarginals)
+@html.register(Requested)
+def _(value: Mapping[str, Mapping[str, float]]) -> str:
     return _marginals(((name, value[name]) for name in value), len(value))
 
 

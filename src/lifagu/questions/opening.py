@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,19 @@ def _of_transfer(moved: Transfer, place: Place) -> Case:
     from lifagu.filling.result import Transfer
 
     if not isinstance(moved, Transfer):
+        if isinstance(moved, Mapping) or _is_data(moved):
+            raise ModelError(
+                f"a path or a model is opened, and {type(moved).__name__} is data; draft a "
+                "template of it with lifagu.draft(…).open(), or name one: "
+                "lifagu.open(template, database=…)"
+            )
         raise ModelError(f"a path or a model is opened, not {type(moved).__name__}")
     case = Case(Opened(given=Loaded(moved.original, {})), filling=moved.filling, place=place)
     case.opened.once(in_memory.transfer_key(case), lambda: moved)
     return case
+
+
+def _is_data(subject: object) -> bool:
+    """Whether something is a frame or a connection, which holds data and no model."""
+    signs = ("__arrow_c_stream__", "__dataframe__", "cursor", "raw_connection", "exec_driver_sql")
+    return any(hasattr(subject, sign) for sign in signs)

@@ -27,6 +27,7 @@ from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.planning import completed_graph, prepare
 from lifagu.questions.unsure.considered import Considered
 from lifagu.questions.unsure.intervals import Intervals
+from lifagu.relational.key_columns import variable_keys
 
 # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
 FEW = 64
@@ -111,6 +112,7 @@ def request(
         ChosenNames(graph.variable_names, variables[blocked]),
         said.convergence,
         said.too_large,
+        variable_keys(graph, answered),
     )
 
 

@@ -98,9 +98,7 @@ def impute(
         write_imputed(out, found.tables(), case.place.progress)
     if source is not None:
         case.place.progress.stage("writing into the database")
-        write_results(
-            source, {f"lifagu_{name}": columns for name, columns in found.tables().items()}
-        )
+        write_results(source, found.tables())
     return found
 
 

@@ -151,14 +151,15 @@ def read_evidence(path: PathLike, database: object = None) -> dict[str, Observat
 def write_results(database: object, tables: Mapping[str, Columns]) -> None:
     """Put result tables ``lifagu_…`` into a database, all in one transaction or none.
 
-    Each takes the place of an earlier one of its name; nothing else is touched.
+    Each takes the place of an earlier one of its name; nothing else is touched. A table ``wide_…``
+    of one relation becomes a view of `lifagu_marginals`, in place of all earlier ones.
 
     Parameters
     ----------
     database : str, Source or connection
         Path or URL, or a connection without an open transaction.
     tables : mapping
-        Name → columns, as `Imputed.tables` gives them.
+        Name → columns, as `Imputed.tables` gives them; ``lifagu_`` is put before names without it.
     """
     from lifagu.data.databases import write_results as write_into
 

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lifagu.basics.arrays import offsets_of
 from lifagu.basics.atomic_files import PathLike, check_replaceable, replaced_folder
-from lifagu.basics.columns import (
-    Column,
-    Columns,
-    Lists,
-    Nullable,
-    NumberedTexts,
-    name_column,
-    texts,
-)
+from lifagu.basics.columns import Column, Columns, KeyColumn, Lists, Nullable, NumberedTexts, texts
 from lifagu.basics.progress import Tell
 from lifagu.data.parquet.lifted import lifted_tables
 from lifagu.data.parquet.writing import group_tables, model_tables, write_folder, write_table
@@ -28,18 +19,20 @@ from lifagu.errors import FormatError
 from lifagu.filling.record_columns import record_columns
 from lifagu.filling.result import Transfer
 from lifagu.formats.csv_table import write_csv
-from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import Colouring
 from lifagu.inference.marginals import AllMarginals
-from lifagu.inference.relational.marginals import ClassMarginals
+from lifagu.inference.relational.marginals import ClassMarginals, ListedMarginals
+from lifagu.questions.belief_propagation import BeliefMarginals
 from lifagu.questions.storage import is_folder, write
 from lifagu.questions.table_posteriors import table_posteriors
+from lifagu.relational.key_columns import NO_KEYS, Keys
+from lifagu.relational.marginal_tables import LONG, MarginalTables
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 IMPUTED = frozenset(
     f"{name}.{ending}"
-    for name in ("transfers", "tables", "marginals")
+    for name in ("transfers", "tables", "marginals", "wide_*")
     for ending in ("parquet", "csv")
 )
 ByName = Mapping[str, Mapping[str, float]]  # label → probability, of each variable
@@ -83,8 +76,9 @@ def write_lift(
 def write_marginals(path: PathLike, found: ByName) -> None:
     """Write all marginals, one row per label.
 
-    The columns are variable, value and probability; for classes of a relational model
-    representative, members, count, value and probability.
+    The columns are variable, relation and constants (or kind and individual) where there are some,
+    value and probability; for classes of a relational model representative, members, count, value
+    and probability.
 
     Parameters
     ----------
@@ -93,14 +87,32 @@ def write_marginals(path: PathLike, found: ByName) -> None:
     found : mapping
         What `marginals` gave.
     """
-    if not str(path).lower().endswith(".parquet"):
-        write_csv(path, *_marginal_rows(found))
-    elif isinstance(found, AllMarginals):
-        write_table(path, _marginal_columns(found))
+    columns = _class_columns(found) if isinstance(found, ClassMarginals) else _columns_of(found)
+    if str(path).lower().endswith(".parquet"):
+        write_table(path, columns)
     else:
-        header, rows = _marginal_rows(found)
-        cells = list(zip(*rows, strict=True)) or [()] * len(header)
-        write_table(path, dict(zip(header, map(_column, cells), strict=True)))
+        write_csv(path, list(columns), zip(*map(_cells, columns.values()), strict=True))
+
+
+def _columns_of(found: ByName) -> Columns:
+    """One row per variable and label."""
+    if isinstance(found, AllMarginals | ListedMarginals | BeliefMarginals):
+        return found.tables()[LONG]
+    shown = [found[name] for name in found]
+    return MarginalTables(texts(list(found)), NO_KEYS, np.arange(len(shown)), shown).long()
+
+
+def _class_columns(found: ClassMarginals) -> Columns:
+    """One row per class and label."""
+    classes = found.classes
+    who = texts([each.representative for each in classes])
+    members: dict[str, Column] = {
+        "members": texts([each.members for each in classes]),
+        "count": np.array([each.count for each in classes], dtype=np.int64),
+    }
+    shown = [each.probabilities for each in classes]
+    columns = MarginalTables(who, Keys("", members, {}), np.arange(len(shown)), shown).long()
+    return {"representative": columns.pop("variable"), **columns}
 
 
 def write_imputed(
@@ -159,43 +171,18 @@ def _cells(column: Column) -> Sequence[Any]:
         lists = [column.values[slice(*pair)].tolist() for pair in pairwise(column.offsets.tolist())]
         shown = [json.dumps(each, ensure_ascii=False) if each else "" for each in lists]
         return [shown[each] for each in of.tolist()]
+    if isinstance(column, KeyColumn):
+        return [_shown(each) for each in column.plain()]
     if isinstance(column, Nullable):
         return ["" if each < 0 else each for each in column.numbers.tolist()]
     if isinstance(column, NumberedTexts):
         return [f"{column.prefix}{each}" for each in column.numbers.tolist()]
     values = column.tolist()
-    if column.dtype == np.bool_:
-        return ["true" if each else "false" for each in values]
+    return list(map(_shown, values))
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     # nan differs from itself
-    return ["" if each is None or each != each else each for each in values]
-
-
-def _marginal_rows(found: ByName) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
-    """All marginals as a header and rows: by class or by name."""
-    if isinstance(found, ClassMarginals):
-        classes = ((each, pair) for each in found.classes for pair in each.probabilities.items())
-        rows = ((each.representative, each.members, each.count, *pair) for each, pair in classes)
-        return ("representative", "members", "count", "value", "probability"), rows
-    named = ((name, label, value) for name in found for label, value in found[name].items())
-    return ("variable", "value", "probability"), named
-
-
-def _column(values: Sequence[Any]) -> Column:
-    return np.array(values) if values and not isinstance(values[0], str) else texts(values)
-
-
-def _marginal_columns(found: AllMarginals) -> Columns:
-    """The same as columns, by array: variables that share a marginal cost nothing."""
-    names, variables = found.graph.variable_names, found.variables
-    of_variable, distributions = found.classes
-    sizes = np.array([len(each) for each in distributions], dtype=np.int64)
-    labels = [label for each in distributions for label in each]
-    probabilities = np.array(
-        [value for each in distributions for value in each.values()], dtype=np.float64
-    )
-    places, _ = taken_lists(offsets_of(sizes), np.arange(len(labels)), of_variable)
-    return {
-        "variable": name_column(names, np.repeat(variables, sizes[of_variable])),
-        "value": texts(labels, places),
-        "probability": probabilities[places],
-    }
+    return "" if value is None or value != value else value

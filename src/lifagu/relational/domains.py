@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
 from typing import overload
 
+import numpy as np
+
 from lifagu.basics.arrays import Ints, frozen
+from lifagu.basics.columns import KeyColumn, of_sort, texts
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.names import Names
 from lifagu.errors import ModelError, did_you_mean, listed
@@ -31,6 +34,9 @@ class Domain(Frozen):
         How many constants it has.
     constants : tuple of str, optional
         The constants, if they are not 1…size.
+    sort : str
+        What they are where they came from, such as "integer" or "date"; by default whole numbers
+        where only their number was given, else texts.
 
     Examples
     --------
@@ -41,6 +47,7 @@ class Domain(Frozen):
     name: str
     size: int
     constants: tuple[str, ...] | None = None
+    sort: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -164,6 +171,35 @@ class Domain(Frozen):
         if self.constants is None:
             return [str(number + 1) for number in numbers]
         return [self.constants[number] for number in numbers]
+
+    def column(self, numbers: Ints, more: Sequence[str] = ()) -> KeyColumn:
+        """Constants as they came from where they are kept.
+
+        Parameters
+        ----------
+        numbers : ndarray of int
+            From 0 on; -1 is null, and size + n the text more[n].
+        more : sequence of str
+            What is not in the domain; null, if it cannot be of the sort of the constants.
+
+        Returns
+        -------
+        KeyColumn
+        """
+        met, codes = np.unique(numbers[numbers >= 0], return_inverse=True)
+        known = self.texts(met[met < self.size].tolist())
+        sort = self.sort or ("integer" if self.constants is None else "text")
+        values = of_sort(known, sort)
+        if values is None:
+            sort, values = "text", texts(known)
+        # those that are no such values are null
+        added = [of_sort([more[each - self.size]], sort) for each in met[len(known) :].tolist()]
+        fits = np.array([True] * len(known) + [each is not None for each in added], dtype=np.bool_)
+        places = np.append(np.where(fits, np.cumsum(fits) - 1, -1), -1)
+        all_codes = np.full(len(numbers), -1, dtype=np.int64)
+        all_codes[numbers >= 0] = places[codes.reshape(-1)]
+        parts = [values, *(each for each in added if each is not None)]
+        return KeyColumn(np.concatenate(parts), all_codes, sort)
 
     def what_there_is(self, constant: str) -> str:
         """The end of a sentence about a constant that is not in the domain.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lifagu.basics.arrays import Ints, as_ids
 from lifagu.basics.names import ChosenNames
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from lifagu.relational.template import Template
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Loaded:
     """A model with its own evidence and its own questions, read once.
 
@@ -61,6 +62,10 @@ class Loaded:
     learned: LearnedModel | None = None
     unlearned: Loaded | None = None
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        said = counted(len(self.evidence), "observation"), counted(len(self.queries), "question")
+        return f"<Loaded: {self.model!r}, {', '.join(said)}>"
 
     @property
     def asks(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,8 +20,9 @@ from lifagu.basics.inputs import items, shown
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, did_you_mean, listed
-from lifagu.graph.evidence import EvidenceLike, Observation, bind_evidence, by_name
+from lifagu.graph.evidence import EvidenceLike, Observation, bind_evidence, by_name, likelihood_of
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import Labels
 from lifagu.relational.bound_parfactors import BoundParfactor, bind
 from lifagu.relational.builder import RelationalBuilder
 from lifagu.relational.domains import Domain as Domain
@@ -312,6 +313,8 @@ class ParfactorGraph(Frozen, Shown):
             for name, found, observation in zip(
                 names, self._found(names), evidence.values(), strict=True
             ):
+                if isinstance(observation, tuple):
+                    observation = self._by_label(name, found, observation)
                 observed = Observed(name, *found, observation)
                 result.append(observed)
                 about = (found[0], found[1], observation) if isinstance(observation, str) else None
@@ -337,11 +340,21 @@ class ParfactorGraph(Frozen, Shown):
             result.append((-1, variable, ()) if meant is None else meant)
         return result
 
+    def _labels(self, relation: int, variable: int) -> Labels:
+        """The labels of a plain variable (relation -1), or of all of a relation."""
+        return self.ground_part.labels(variable) if relation < 0 else self.relations[relation].range
+
+    def _by_label(
+        self, name: str, found: Meant, likelihoods: tuple[float, ...]
+    ) -> Mapping[str, float]:
+        """Likelihoods in the order of the labels, by label."""
+        labels = self._labels(*found[:2])
+        return dict(zip(labels, likelihood_of(name, likelihoods, labels).tolist(), strict=True))
+
     def _check(self, observed: Observed) -> None:
         """A label that the range lacks, or a wrong likelihood, is an error."""
         name, relation, variable, _, observation = observed
-        plain = relation < 0
-        labels = self.ground_part.labels(variable) if plain else self.relations[relation].range
+        labels = self._labels(relation, variable)
         order = np.arange(len(labels))
         bind_evidence({name: observation}, Names("variable", [name]), lambda _: (labels, order))
 

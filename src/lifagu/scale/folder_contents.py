@@ -94,6 +94,31 @@ def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> lis
     return [str(found[number]) for number in numbers]
 
 
+def kinds_of(
+    journal: Journal, given: Given, numbers: list[int]
+) -> list[tuple[str | None, list[str]]]:
+    """The kind of each of a few variables, and its individuals."""
+    there, engine = given.columns["variables"], journal.engine
+    lists = engine.dialect.lists_of("STRING")
+    kind = "CAST(s.kind AS STRING)" if "kind" in there else "CAST(NULL AS STRING)"
+    who = f"CAST(NULL AS {lists})"
+    if given.has_individuals:
+        is_list = given.holds_lists("variables", "individual")
+        listed = "s.individual" if is_list else engine.dialect.array_of("s.individual")
+        who = f"CASE WHEN s.individual IS NOT NULL THEN CAST({listed} AS {lists}) END"
+    engine.register("asked", {"number": np.unique(np.array(numbers, dtype=np.int64))})
+    rows = engine.rows(
+        f"""
+        SELECT s.number, {kind}, {who}
+        FROM {given.numbered("variables")} s
+        JOIN asked a ON a.number = s.number
+        """
+    )
+    engine.drop("asked")
+    found = {number: (kind, list(individuals or ())) for number, kind, individuals in rows}
+    return [found[number] for number in numbers]
+
+
 def numbers_of(journal: Journal, given: Given, wanted: Iterable[str]) -> dict[str, int]:
     """The numbers of variables by name, in the order wanted; one that is missing is an error."""
     asked, engine = list(dict.fromkeys(wanted)), journal.engine

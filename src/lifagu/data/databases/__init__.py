@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
-from lifagu.basics.columns import Columns
+from lifagu.basics.columns import MOST_BYTES, Columns, Wide
 from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.by_sqlalchemy import ServedDatabase
 from lifagu.data.databases.catalogue import PREFIX, Catalogue
@@ -20,13 +20,14 @@ from lifagu.data.databases.duckdb_files import (
 )
 from lifagu.data.databases.handed_over import meant_by
 from lifagu.data.databases.queries import query_error
+from lifagu.data.databases.wide_views import result_name
 from lifagu.data.databases.writing_by_sqlalchemy import check_served, replace_in_served
 from lifagu.data.snapshots import pin
 from lifagu.errors import FormatError, Remedy
 from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 
-_IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
 class Database(Protocol):
@@ -85,11 +86,13 @@ def opened(source: Source | None) -> Iterator[Database]:
 def write_results(source: Source, tables: Mapping[str, Columns]) -> None:
     """Put tables ``lifagu_…`` into a database in one transaction, in place of earlier ones.
 
-    Nothing else is touched; if anything fails, or the process is killed, the database is as it was.
+    Wide tables are views of the long one, if that is among the tables; those of earlier results
+    are gone. Nothing else is touched; if anything fails, or the process is killed, the database is
+    as it was.
     """
     address = _writable(source)
     for name, columns in tables.items():
-        _check_names(name, columns)
+        _check_names(result_name(name), columns)
     (replace_in_duckdb if address.kind == "duckdb" else replace_in_served)(address, tables)
 
 
@@ -111,15 +114,23 @@ def _writable(source: Source) -> Address:
 
 
 def _check_names(table: str, columns: Columns) -> None:
-    """Tables and columns of results have plain names, which need no quoting anywhere."""
-    if not table.startswith(PREFIX) or not _IDENTIFIER.fullmatch(table):
+    """Tables and columns of results have plain names, which need no quoting anywhere.
+
+    Only what wide tables call the probabilities of odd labels does.
+    """
+    if not table.startswith(PREFIX) or not _is_plain(table):
         raise FormatError(
             f"'{table}' is no name of a result table; those are {PREFIX} and lower-case letters"
         )
-    for column in columns:
-        if not _IDENTIFIER.fullmatch(column):
+    for column in () if isinstance(columns, Wide) else columns:
+        if not _is_plain(column):
             raise FormatError(
                 f"'{column}' is no name of a column of {table}; write lower-case letters and digits"
             )
     if not columns:
         raise FormatError(f"{table} has no columns")
+
+
+def _is_plain(name: str) -> bool:
+    whole = _IDENTIFIER.fullmatch(name) and len(name.encode()) <= MOST_BYTES
+    return bool(whole) and name == name.lower()

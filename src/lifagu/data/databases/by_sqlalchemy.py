@@ -1,4 +1,4 @@
-"""PostgreSQL and SQLite through SQLAlchemy: one connection, one state, rows some at a time."""
+"""PostgreSQL through SQLAlchemy, and SQLite: one connection, one state, rows some at a time."""
 
 from __future__ import annotations
 
@@ -102,17 +102,38 @@ def connection(address: Address, read_only: bool) -> Iterator[Any]:
         with driver_of(address.held) as driver:
             yield driver
         return
+    with (
+        _to_sqlite(address, read_only)
+        if address.kind == "sqlite"
+        else _to_server(address, read_only) as driver
+    ):
+        yield driver
+
+
+@contextmanager
+def _to_sqlite(address: Address, read_only: bool) -> Iterator[sqlite3.Connection]:
+    """A connection to a file, by what comes with Python."""
+    place = f"{Path(address.target).absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+    with said_plainly(address, f"{address.shown}: "):
+        driver = sqlite3.connect(place, uri=True, check_same_thread=False)
+    with closing(driver):
+        yield driver
+
+
+@contextmanager
+def _to_server(address: Address, read_only: bool) -> Iterator[Any]:
+    """A connection to PostgreSQL."""
     sqlalchemy = _sqlalchemy(address)
     with said_plainly(address, f"{address.shown}: "):
         engine = sqlalchemy.create_engine(
-            _url(address, read_only),
+            address.target,
             poolclass=sqlalchemy.pool.NullPool,
             hide_parameters=True,
-            connect_args={"connect_timeout": 10} if address.kind == "postgresql" else {},
+            connect_args={"connect_timeout": 10},
         )
         found = engine.connect()
     try:
-        if read_only and address.kind == "postgresql":
+        if read_only:
             found = found.execution_options(**_READ_ONLY)
         yield found.connection.driver_connection
     finally:
@@ -133,20 +154,14 @@ def _sqlalchemy(address: Address) -> Any:
 
 def _driver_errors(address: Address) -> tuple[type[Exception], ...]:
     known: list[type[Exception]] = [sqlite3.Error]
-    if address.held is None or "sqlalchemy" in sys.modules:
+    # an engine that was handed over raises what SQLAlchemy has
+    if (address.held is None and address.kind != "sqlite") or sys.modules.get("sqlalchemy"):
         known.append(_sqlalchemy(address).exc.SQLAlchemyError)
     if address.kind == "postgresql":
         import psycopg
 
         known.append(psycopg.Error)
     return tuple(known)
-
-
-def _url(address: Address, read_only: bool) -> str:
-    if address.kind == "postgresql":
-        return address.target
-    place = Path(address.target).absolute().as_uri()
-    return f"sqlite:///{place}?mode={'ro' if read_only else 'rw'}&uri=true"
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from itertools import repeat
 from typing import Any
@@ -24,12 +24,13 @@ class Cells:
     """One column of some rows: values[n] of any sort, and missing[n]: where NULL is.
 
     Values are integers, floats, truth values or objects. textual: whether it is known that all that
-    are not missing are texts.
+    are not missing are texts. given: the sort they had before they were read as texts.
     """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_]
     textual: bool = False
+    given: str = ""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -38,6 +39,16 @@ class Cells:
     def is_whole(self) -> bool:
         """Whether the values are integers."""
         return self.values.dtype.kind == "i"
+
+    @property
+    def sort(self) -> str:
+        """What the values are, of `basics.columns.SORTS`."""
+        of_arrays = {"i": "integer", "f": "number", "b": "boolean"}
+        if self.given or self.values.dtype.kind in of_arrays:
+            return self.given or of_arrays[self.values.dtype.kind]
+        met = () if self.textual else map(_sort_of, self.values[~self.missing].tolist())
+        found = set(met) or {"text"}
+        return found.pop() if len(found) == 1 else "text"
 
     def texts(self) -> list[str | None]:
         """The values as texts, None for NULL; what has none, such as a list, is in brackets."""
@@ -92,6 +103,15 @@ def text_of(value: Any) -> str:
     return str(value) if isinstance(value, _TEXTUAL) else f"({value!r})"
 
 
+def _sort_of(value: Any) -> str:
+    """What a value is; a moment in a time zone is a text."""
+    if isinstance(value, datetime):
+        return "moment" if value.tzinfo is None else "text"
+    sorts = ((date, "date"), (UUID, "uuid"), (bool, "boolean"), (int, "integer"))
+    more = (*sorts, (float, "number"), (Decimal, "number"))
+    return next((sort for kind, sort in more if isinstance(value, kind)), "text")
+
+
 def cells_of(values: Sequence[Any]) -> CellColumn:
     """A column from plain values with None for NULL, as drivers give them."""
     kinds = set(map(type, values))
@@ -131,7 +151,9 @@ def joined(parts: Sequence[Cells]) -> Cells:
     missing = np.concatenate([each.missing for each in parts])
     if len({each.values.dtype for each in parts}) == 1:
         textual = all(each.textual for each in parts)
-        return Cells(np.concatenate([each.values for each in parts]), missing, textual)
+        sorts = {each.given for each in parts}
+        given = sorts.pop() if len(sorts) == 1 else "text"
+        return Cells(np.concatenate([each.values for each in parts]), missing, textual, given)
     objects = np.empty(len(missing), dtype=object)
     objects[:] = [text for each in parts for text in each.texts()]
     return Cells(objects, missing, textual=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
 from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
+from lifagu.data.databases.wide_views import has_base, is_view, own_views, result_name, wide_view
 from lifagu.data.duck import Duck, literal, quoted
 from lifagu.data.parquet.copying import selected
 from lifagu.data.snapshots import WAITS, Pinned
@@ -29,6 +31,12 @@ _INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT"
 _AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
 PURPOSE = "a database as a source"
 LOCKED = "Could not set lock"  # what DuckDB says of a file that another process writes
+_SORTS = {"DATE": "date", "TIMESTAMP": "moment", "TIMESTAMP_NS": "moment", "UUID": "uuid"}
+_OWN_VIEWS = own_views(
+    "duckdb_views()",
+    "view_name",
+    "database_name = current_database() AND schema_name = current_schema()",
+)
 _DIGITS = ("DECIMAL", "FLOAT")  # texts of these may end in zeros
 
 
@@ -131,7 +139,7 @@ class EmbeddedDatabase:
         cells = _cells(found)
         if kind.startswith(_DIGITS):
             return cells_of([None if text is None else Decimal(text) for text in cells.texts()])
-        return cells
+        return replace(cells, given=_SORTS.get(kind, ""))
 
     def _lists(self, name: str, page: str) -> NumberLists:
         """Lists of numbers; a NULL within a list becomes nan, which no table may hold."""
@@ -187,12 +195,21 @@ def replace_in_duckdb(address: Address, tables: Mapping[str, Columns]) -> None:
     """Put tables into a DuckDB file, each in place of one of the same name, all or none."""
     with _writable(address) as duck:
         duck.run("BEGIN TRANSACTION", address.shown)
-        for name, columns in tables.items():
+        for (name,) in duck.rows(_OWN_VIEWS, address.shown) if has_base(tables) else ():
+            duck.run(f"DROP VIEW {quoted(name)}", address.shown)
+        views = {}
+        for given, columns in tables.items():
+            name = result_name(given)
+            place = f"{address.shown}: {name}"
+            if is_view(columns, tables):
+                views[name] = columns
+                duck.run(f"DROP TABLE IF EXISTS {quoted(name)}", place)
+                continue
             with selected(duck, columns) as statement:
-                duck.run(
-                    f"CREATE OR REPLACE TABLE {quoted(name)} AS {statement}",
-                    f"{address.shown}: {name}",
-                )
+                duck.run(f"CREATE OR REPLACE TABLE {quoted(name)} AS {statement}", place)
+        for name, wide in views.items():
+            view = f"CREATE VIEW {quoted(name)} AS {wide_view(wide)}"
+            duck.run(view, f"{address.shown}: {name}")
         duck.run("COMMIT", address.shown)
 
 

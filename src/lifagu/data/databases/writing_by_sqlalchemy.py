@@ -11,27 +11,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
-from lifagu.basics.columns import Column, Columns, Lists, Nullable, NumberedTexts, row_count
+from lifagu.basics.columns import (
+    Column,
+    Columns,
+    KeyColumn,
+    Lists,
+    Nullable,
+    NumberedTexts,
+    row_count,
+)
 from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.by_sqlalchemy import connection, said_plainly
 from lifagu.data.databases.lent_connections import write_or_undo
 from lifagu.data.databases.queries import BATCH
+from lifagu.data.databases.wide_views import has_base, is_view, own_views, result_name, wide_view
 from lifagu.data.duck import quoted
 from lifagu.errors import FormatError
 
+_SORTS = {
+    "integer": "BIGINT",
+    "number": "DOUBLE PRECISION",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "moment": "TIMESTAMP",
+    "uuid": "UUID",
+    "text": "TEXT",
+}
+_TEXTUAL = ("date", "moment", "uuid")  # which SQLite keeps as texts
+_OWN_VIEWS = {
+    "postgresql": own_views("pg_views", "viewname", "schemaname = current_schema()"),
+    "sqlite": own_views("sqlite_master", "name", "type = 'view'"),
+}
 _TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE PRECISION", "b": "BOOLEAN", "O": "TEXT"}
 
 
 def replace_in_served(address: Address, tables: Mapping[str, Columns]) -> None:
     """Put tables into a database in one transaction, each in place of one of the same name."""
+    views = {}
     with _writing(address) as cursor:
-        for name, columns in tables.items():
+        if has_base(tables):
+            cursor.execute(_OWN_VIEWS[address.kind])
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"DROP VIEW {quoted(name)}")
+        for given, columns in tables.items():
+            name = result_name(given)
             cursor.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
+            if is_view(columns, tables):
+                views[name] = columns
+                continue
             types = ", ".join(
                 f"{quoted(each)} {_type(address, column)}" for each, column in columns.items()
             )
             cursor.execute(f"CREATE TABLE {quoted(name)} ({types})")
             _fill(address, cursor, name, columns)
+        for name, wide in views.items():
+            cursor.execute(f"CREATE VIEW {quoted(name)} AS {wide_view(wide)}")
         cursor.execute("COMMIT")
 
 
@@ -70,6 +104,9 @@ def _type(address: Address, column: Column) -> str:
         return f"{_TYPES[column.values.dtype.kind]}[]" if address.kind == "postgresql" else "TEXT"
     if isinstance(column, Nullable):
         return "BIGINT"
+    if isinstance(column, KeyColumn):
+        as_text = address.kind == "sqlite" and column.sort in _TEXTUAL
+        return "TEXT" if as_text else _SORTS[column.sort]
     return "TEXT" if isinstance(column, NumberedTexts) else _TYPES[column.dtype.kind]
 
 
@@ -99,6 +136,9 @@ def _values(column: Column, part: slice, as_text: bool) -> list[Any]:
     """Some rows of a column as plain values, None for null."""
     if isinstance(column, Nullable):
         return [None if each < 0 else each for each in column.numbers[part].tolist()]
+    if isinstance(column, KeyColumn):
+        values = column.plain(part)
+        return values if column.sort not in _TEXTUAL else [each and str(each) for each in values]
     if isinstance(column, NumberedTexts):
         return [f"{column.prefix}{each}" for each in column.numbers[part].tolist()]
     if isinstance(column, Lists):

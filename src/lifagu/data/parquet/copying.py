@@ -11,10 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.atomic_files import PathLike
-from lifagu.basics.columns import Column, Columns, Lists, Nullable, NumberedTexts, row_count
+from lifagu.basics.columns import (
+    Column,
+    Columns,
+    KeyColumn,
+    Lists,
+    Nullable,
+    NumberedTexts,
+    row_count,
+)
 from lifagu.data.duck import Duck, literal, quoted
 
 SHORT = 16  # items up to which lists are put together from one array per place
+DUCKDB_SORTS = {
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "moment": "TIMESTAMP",
+    "uuid": "UUID",
+    "text": "VARCHAR",
+}
 Arrays = dict[str, dict[str, NDArray[Any]]]
 
 
@@ -52,12 +69,27 @@ def _value(name: str, column: Column, arrays: Arrays) -> str:
     if isinstance(column, Lists):
         short = int(np.diff(column.offsets).max(initial=0)) <= SHORT
         return _short_lists(name, column, rows) if short else _long_lists(name, column, arrays)
+    if isinstance(column, KeyColumn):
+        return _coded(name, column, rows)
     rows[name] = _narrow(column.numbers if isinstance(column, Nullable | NumberedTexts) else column)
     if isinstance(column, Nullable):
         return f"nullif(rows.{name}, -1)"
     if isinstance(column, NumberedTexts):
         return f"{literal(column.prefix)} || rows.{name}"
     return _text(f"rows.{name}", column)
+
+
+def _coded(name: str, column: KeyColumn, rows: dict[str, NDArray[Any]]) -> str:
+    """Values by their codes, as what they are; moments are all that DuckDB takes of numpy's."""
+    empty = np.zeros(1, dtype=column.values.dtype)
+    values = column.values if len(column.values) else empty
+    values = values.astype("M8[us]") if values.dtype.kind == "M" else values
+    rows[name] = values[np.maximum(column.codes, 0)]
+    value = f"CAST(rows.{name} AS {DUCKDB_SORTS[column.sort]})"
+    if (column.codes >= 0).all():
+        return value
+    rows[f"{name}_there"] = column.codes >= 0
+    return f"CASE WHEN rows.{name}_there THEN {value} END"
 
 
 def _short_lists(name: str, column: Lists, rows: dict[str, NDArray[Any]]) -> str:

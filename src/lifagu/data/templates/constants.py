@@ -39,16 +39,16 @@ def queried_domain(name: str, query: Query, database: Database, progress: Announ
     return _whole(name, query, cells) if cells.is_whole else _texts(name, query, cells)
 
 
-def _whole(name: str, query: Query, cells: Cells) -> Domain:
-    """Whole numbers; those that are 1…n need no list."""
+def _whole(name: str, query: Query, cells: Cells, sort: str = "integer") -> Domain:
+    """Whole numbers; those that are 1…n need no list. sort: what they are in the database."""
     ordered = np.sort(cells.values)
     twice = np.flatnonzero(ordered[1:] == ordered[:-1])
     if len(twice):
         constant = ordered[twice[0]]
         raise _repeated(name, query, str(constant), cells.values == constant)
     if ordered[0] == 1 and ordered[-1] == len(ordered):
-        return Domain(name, len(ordered))
-    return Domain(name, len(ordered), tuple(map(str, ordered.tolist())))
+        return Domain(name, len(ordered), sort=sort)
+    return Domain(name, len(ordered), tuple(map(str, ordered.tolist())), sort)
 
 
 def _texts(name: str, query: Query, cells: Cells) -> Domain:
@@ -63,8 +63,8 @@ def _texts(name: str, query: Query, cells: Cells) -> Domain:
         raise _repeated(name, query, twice, np.array([text == twice for text in texts]))
     if all(map(_is_whole, texts)):
         numbers = np.array(list(map(int, texts)), dtype=np.int64)
-        return _whole(name, query, Cells(numbers, cells.missing))
-    return Domain(name, len(texts), tuple(sorted(texts)))
+        return _whole(name, query, Cells(numbers, cells.missing), cells.sort)
+    return Domain(name, len(texts), tuple(sorted(texts)), cells.sort)
 
 
 def in_order(texts: Iterable[str]) -> list[str]:

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.html import Shown
+from lifagu.basics.columns import Columns, name_column
+from lifagu.basics.html import Framed, Shown
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
@@ -19,10 +20,13 @@ from lifagu.inference.memory_limit import PlanTooLargeError, memory_limit_of
 from lifagu.inference.planning_by_part import plan_rest
 from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.question_checks import TooLarge, told_too_large
-from lifagu.inference.relational.ground_variables import ground_names
+from lifagu.inference.relational.ground_variables import ground_names, listed_names
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
 from lifagu.inference.relational.questions import GivenEvidence, KindsAsked, known_kinds
 from lifagu.inference.relational.telling_apart import lists_individuals
+from lifagu.relational.ground_names import GroundNames
+from lifagu.relational.key_columns import FIXED, NO_KEYS, Keys, keys_of
+from lifagu.relational.marginal_tables import MarginalTables
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_LISTED = 10**7  # ground variables that may be listed by name
@@ -45,6 +49,7 @@ class ListedMarginals(dict[str, dict[str, float]]):
         super().__init__(named)
         self.log_partition, self.engine = found.log_partition, found.engine
         self.left_out, self.too_large = found.left_out, found.too_large
+        self.tables = found.tables
 
 
 def prepare_relational_marginals(
@@ -96,7 +101,7 @@ def _without(
     ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PreparedClassMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
@@ -116,7 +121,7 @@ class PreparedClassMarginals(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassMarginals(Computed):
+class ClassMarginals(Framed, Computed):
     """P(variable | evidence) of every ground variable of a relational model, kept by class.
 
     By name like any mapping (label → probability); `classes` has one entry per class. Variables
@@ -234,6 +239,27 @@ class ClassMarginals(Computed):
             for name, number, _ in ground_names(self.whole.kinds, self._known)
         }
         return ListedMarginals(named, self)
+
+    def tables(self) -> dict[str, Columns]:
+        """Every ground variable by column: `marginals`, and ``wide_…`` for each relation.
+
+        Returns
+        -------
+        dict
+            Name → columns; refused where there are too many ground variables.
+        """
+        self._check_few()
+        names, kinds = listed_names(self.whole.kinds, self._known)
+        every, known = np.arange(len(names)), sorted(self._known)
+        shown = list(map(self._distribution, known))
+        of = np.searchsorted(np.array(known), kinds)
+        return MarginalTables(name_column(names, every), self._keys(names), of, shown).tables()
+
+    def _keys(self, names: GroundNames) -> Keys:
+        """Who they are about; a lifted model has relations and constants of its own making."""
+        if any(len(each.names) for each in self.model.vocabulary.relations):
+            return NO_KEYS
+        return keys_of(names, np.arange(len(names)), "relation", FIXED)
 
     def _check_few(self) -> None:
         if self.count > MOST_LISTED:

@@ -23,7 +23,7 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 MOST_VALUES = 2**26  # ground variables that are given values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RelationalBest(Frozen, Shown):
     """A most probable assignment of all ground variables of a relational model.
 
@@ -53,6 +53,9 @@ class RelationalBest(Frozen, Shown):
     values: GroundValues | CellValues
     plan: str
 
+    def __repr__(self) -> str:
+        return f"<RelationalBest: log weight {self.log_weight:.6g}>"
+
     @cached_property
     def assignment(self) -> dict[str, str]:
         """Label of each ground variable, by name."""
@@ -68,7 +71,7 @@ class RelationalBest(Frozen, Shown):
             yield name, kinds.labels(number)[value]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PreparedRelationalBest(Shown):
     """The search for a best assignment, planned and ready to run; `str` shows the plan."""
 

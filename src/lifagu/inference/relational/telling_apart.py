@@ -5,7 +5,7 @@ Individuals that no mark tells apart are interchangeable in everything that is c
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -180,6 +180,6 @@ def _lists(edges: Ints, count: int) -> Ints:
 def observation_key(observed: Observed) -> Hashable:
     """An observation as something that can be compared."""
     seen = observed.observation
-    if isinstance(seen, str):
+    if not isinstance(seen, Mapping):
         return seen
     return tuple(sorted((label, float(value)) for label, value in seen.items()))

@@ -10,7 +10,7 @@ import numpy as np
 
 from lifagu.basics.arrays import offsets_of
 from lifagu.basics.atomic_files import PathLike, replaced_folder
-from lifagu.basics.columns import Column, Columns, Lists
+from lifagu.basics.columns import Column, Columns, Lists, text_lists
 from lifagu.basics.names import Names
 from lifagu.basics.progress import Announce
 from lifagu.data.parquet.writing import write_table
@@ -29,7 +29,8 @@ from lifagu.questions.place import Place
 from lifagu.questions.requested_marginals import distribution_of
 from lifagu.questions.writing_results import IMPUTED, check_imputed_target
 from lifagu.relational.ground_parts import declared_tables
-from lifagu.scale.folder_contents import names, numbers_of
+from lifagu.relational.key_columns import Keys, kind_columns
+from lifagu.scale.folder_contents import kinds_of, names, numbers_of
 from lifagu.scale.lent_tables import lent_to
 from lifagu.scale.near_unknown_factors import find_near
 from lifagu.scale.results import register_columns, write_imputed
@@ -106,7 +107,15 @@ def _requested(whole: Filled, asked: Mapping[str, int], memory: int, place: Plac
         weakest,
         guesses,
         Names("variable", unanswered),
+        about=_keys(whole, numbers),
     )
+
+
+def _keys(whole: Filled, numbers: list[int]) -> Keys:
+    """Kinds and individuals of variables, as in memory."""
+    found = kinds_of(whole.journal, whole.given, numbers) if numbers else []
+    individuals = text_lists([each for _, each in found])
+    return Keys("", kind_columns([kind for kind, _ in found], individuals), {})
 
 
 def _answered(

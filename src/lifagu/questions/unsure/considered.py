@@ -71,7 +71,7 @@ def _check_complete(whole: PartsAndClasses, witnesses: Iterable[tuple[int, ...]]
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Considered(Shown):
     """Questions planned over competing tables; `str` shows the plan, `run` computes.
 

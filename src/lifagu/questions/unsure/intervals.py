@@ -31,7 +31,7 @@ from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 from lifagu.questions.unsure.rests_on import NOTHING, LentTables
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Intervals(Shown):
     """Questions planned over models that are drawn; the answer is their mean."""
 

@@ -1,0 +1,112 @@
+"""Marginals become data frames; what people hold says what it is, in one short line."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+import textwrap
+
+import duckdb
+import pandas as pd
+import pytest
+
+import lifagu
+from support.helpers import ROOT
+
+EPIDEMIC = ROOT / "examples/epidemic.json"
+
+
+def marginals():
+    case = lifagu.open(EPIDEMIC).add("eve", like="alice")
+    builder = lifagu.ParfactorGraph.build().domain("Person", 3).relation("Sick", "Person")
+    model = builder.parfactor("p", ["Sick(X)"], [1, 3]).model()
+    return {
+        "all": case.marginals(),
+        "beliefs": case.marginals(engine="bp"),
+        "requested": case.impute().marginals,
+        "by class": lifagu.marginals(model),
+    }
+
+
+@pytest.mark.parametrize("name", ["all", "beliefs", "requested", "by class"])
+def test_marginals_become_frames(name):
+    found = marginals()[name]
+    expected = {(each, label): share for each in found for label, share in found[each].items()}
+    with duckdb.connect() as other:  # reads streams of Arrow's, without pyarrow
+        other.register("marginals", found)
+        rows = other.execute("SELECT variable, value, probability FROM marginals").fetchall()
+    assert {(each, label): share for each, label, share in rows} == expected
+    exchanged = pd.DataFrame(found.tables()["marginals"]["probability"])
+    frame = found.__dataframe__()
+    assert frame.num_rows() == len(exchanged) == len(expected)
+    assert next(iter(frame.column_names())) == "variable"
+
+
+def test_without_duckdb_the_error_says_what_to_install():
+    code = """
+        import sys
+        sys.modules["duckdb"] = None
+        import lifagu
+        graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
+        try:
+            lifagu.marginals(graph).__arrow_c_stream__()
+        except lifagu.MissingExtraError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert "pip install 'lifagu[duckdb]'" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
+def held():
+    """What a user holds, by name."""
+    case = lifagu.open(EPIDEMIC).add("eve", like="alice")
+    builder = lifagu.ParfactorGraph.build().domain("Person", 3).relation("Sick", "Person")
+    model = builder.parfactor("p", ["Sick(X)"], [1, 3]).model()
+    learned = lifagu.open(ROOT / "examples/factory.json").learn(seed=0)
+    return {
+        "case": case,
+        "imputed": case.impute(),
+        "transfer": case.transfer,
+        "records": case.transfer.record,
+        "record": case.transfer.record[0],
+        "groups": case.groups(),
+        "colouring": case.groups().colouring,
+        "lift": case.lift(),
+        "lifted": case.lift().model,
+        "best": case.most_probable(),
+        "relational best": lifagu.map_assignment(model),
+        "plan": case.plan(["Epid"]),
+        "plan of marginals": case.plan_marginals(),
+        "plan of beliefs": case.plan_marginals(engine="bp"),
+        "answer": case.ask("Epid"),
+        "joint": case.ask("Epid", "Sick.eve"),
+        "reasons": case.why("Sick.eve"),
+        "variables": case.graph.variables,
+        "factors": case.graph.factors,
+        "loaded": learned.loaded,
+        "learning": learned,
+        **marginals(),
+    }
+
+
+def test_everything_says_what_it_is_in_a_short_line():
+    for name, each in held().items():
+        shown = repr(each)
+        assert "object at 0x" not in shown, name
+        assert "\n" not in shown, name
+        assert len(shown) <= 300, (name, shown)
+        picture = getattr(each, "_repr_html_", None)
+        assert picture is None or "<" in picture(), name
+    assert json.loads(json.dumps(repr(held()["factors"]))).startswith("<10 Factors: f0, f1.alice")
+
+
+@pytest.mark.parametrize(
+    "data", [pd.DataFrame({"a": [1]}), {"t": pd.DataFrame({"a": [1]})}, sqlite3.connect(":memory:")]
+)
+def test_data_without_a_template_is_refused_with_what_to_do(data):
+    with pytest.raises(lifagu.ModelError, match=r"is data; draft a template of it") as caught:
+        lifagu.open(data)
+    assert len(str(caught.value).splitlines()) == 1
