@@ -76,6 +76,22 @@ def _repeatable(group: Group, name: str, metavar: str, text: str, read: Any) -> 
     value(group, name, metavar, text, action="append", default=[], type=read)
 
 
+def whole_relations(parser: Parser) -> None:
+    """Which individuals of a relation are shown, in which order, and where else they go."""
+    group = parser.add_argument_group("whole relations")
+    text = "rank individuals by the probability of a value, and show the first N"
+    value(group, "--top", "N", text, type=values.at_least(1))
+    text = "the value to rank by, and to compare scenarios by (default: the last of the range)"
+    value(group, "--value", "LABEL", text)
+    text = (
+        "only individuals for whom this holds: a condition in SQL on the table that a template "
+        "reads them from, such as \"hall = 'B'\""
+    )
+    value(group, "--where", "CONDITION", text)
+    text = "write all of them to a .csv file (also .csv.gz) or a .parquet file"
+    value(group, "--out", "FILE", text)
+
+
 def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     """How unknown factors are filled; several: rules to be compared."""
     group = parser.add_argument_group("filling holes")

@@ -95,11 +95,17 @@ def _lift(parser: Parser) -> None:
 def _query(parser: Parser) -> None:
     options.model(parser)
     text = (
-        "variables to ask about, one answer each; without any, "
-        "those that a .blog file or a template asks about"
+        "variables to ask about, one answer each, or relations (or kinds) to ask about all "
+        "their individuals; without any, those that a .blog file or a template asks about"
     )
     value(parser, "queries", "Q", text, nargs="*")
     flag(parser, "--joint", "one joint answer about all of them")
+    options.whole_relations(parser)
+    text = (
+        "answer as it is and with this observed, side by side (repeatable); "
+        "several observations are separated by ; or are a JSON object"
+    )
+    value(parser, "--scenario", "NAME=VALUE;…", text, **_many(values.scenario))
     _asking(parser)
     options.on(parser)
 

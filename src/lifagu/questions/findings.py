@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, used_names
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
-from lifagu.basics.names import Names
+from lifagu.basics.names import ChosenNames, Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.filling.filled_by import by_cohorts, filled_in_words
@@ -265,6 +266,35 @@ class Requested(Frozen):
     unanswered: Names
     convergence: Convergence | None = None
     too_large: tuple[TooLarge, ...] = ()
+
+    @classmethod
+    def plain(
+        cls,
+        names: Names,
+        of: Ints,
+        distributions: Sequence[Distribution],
+        unanswered: Names,
+        convergence: Convergence | None = None,
+        too_large: tuple[TooLarge, ...] = (),
+    ) -> Requested:
+        """Answers that rest on nothing that was lent."""
+        none, nothing = np.zeros(len(of), dtype=np.int64), np.full(len(of), np.nan)
+        lent = none, nothing, none, nothing, none
+        return cls(names, of, tuple(distributions), *lent, unanswered, convergence, too_large)
+
+    def taken(self, places: Ints) -> Requested:
+        """The answers to some of the questions, in another order."""
+        names: Names = ChosenNames(self.names, places)
+        columns = ("of", "own", "own_weakest", "lent", "weakest", "guesses")
+        return replace(self, names=names, **{each: getattr(self, each)[places] for each in columns})
+
+    def certain(self) -> Requested:
+        """The same with limits, where nothing competes: these are the probabilities themselves."""
+        limited: list[Distribution] = [
+            {label: (share, share, share) for label, (share, _, _) in each.items()}
+            for each in self.distributions
+        ]
+        return replace(self, distributions=tuple(limited))
 
     def __len__(self) -> int:
         return len(self.names)
