@@ -341,6 +341,13 @@ def demo(options: Options) -> None:
     demo(options)
 
 
+def examples(options: Options) -> None:
+    """``lifagu examples``."""
+    from lifagu.cli.examples import examples
+
+    examples(options)
+
+
 def experiment(options: Options) -> None:
     """``lifagu experiment``."""
     from lifagu.cli.experiment import experiment
@@ -354,6 +361,7 @@ def serve(options: Options) -> None:
     from pathlib import Path
 
     from lifagu import web
+    from lifagu.questions.shipped import found_or_shipped
 
     def ready(address: str) -> None:
         say(f"lifagu is at {address}")
@@ -363,7 +371,7 @@ def serve(options: Options) -> None:
             webbrowser.open(address)
 
     web.serve(
-        Path(options.model) if options.model else None,
+        Path(found_or_shipped(options.model)) if options.model else None,
         ready=ready,
         host=options.host,
         port=options.port,
@@ -379,6 +387,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "completion": completion,
     "convert": convert,
     "demo": demo,
+    "examples": examples,
     "experiment": experiment,
     "impute": impute,
     "info": info,

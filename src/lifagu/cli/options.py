@@ -22,6 +22,18 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
+        self._intermixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options may stand before, between and after arguments that there can be many of."""
+        single = all(each.nargs not in (argparse.PARSER, "...") for each in self._actions)
+        if self._intermixed or not single:
+            return super().parse_known_args(args, namespace)
+        self._intermixed = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._intermixed = False
 
     def error(self, message: str) -> NoReturn:
         """Exit as for bad input, with one line on stderr."""
@@ -52,7 +64,7 @@ def model(parser: Parser) -> None:
     """The model, and the database of a template."""
     text = (
         "a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz) "
-        "or a folder of Parquet tables (see docs/formats.md)"
+        "a folder of Parquet tables (see docs/formats.md), or the name of a shipped example"
     )
     value(parser, "model", "MODEL", text)
     database(parser)

@@ -98,7 +98,7 @@ def _query(parser: Parser) -> None:
         "variables to ask about, one answer each, or relations (or kinds) to ask about all "
         "their individuals; without any, those that a .blog file or a template asks about"
     )
-    value(parser, "queries", "Q", text, nargs="*")
+    value(parser, "queries", "Q", text, nargs="*", default=[])
     flag(parser, "--joint", "one joint answer about all of them")
     options.whole_relations(parser)
     text = (
@@ -290,6 +290,12 @@ def _serve(parser: Parser) -> None:
     options.quiet(parser)
 
 
+def _examples(parser: Parser) -> None:
+    value(parser, "name", "NAME", "an example to copy with its data (default: list all)", nargs="?")
+    value(parser, "--out", "FOLDER", "where to copy it (default: the current folder)")
+    options.json(parser)
+
+
 def _experiment(parser: Parser) -> None:
     _add_commands(parser, EXPERIMENTS, dest="experiment", metavar="WHAT", help="paper or holes")
 
@@ -355,6 +361,7 @@ COMMANDS: Commands = {
         "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom",
     ),
     "serve": (_serve, "a page on this machine: see the graph, fill holes, pass colours, ask"),
+    "examples": (_examples, "models to try, which can be asked by name; or copy one with its data"),
     "experiment": (_experiment, "repeat an evaluation, and write tables, a figure and a report"),
     "completion": (_completion, "print a script that completes lifagu's commands in your shell"),
 }
