@@ -49,11 +49,8 @@ def query(options: Options) -> None:
             say(answer_table(answer, case.evidence, case.way))
         if result.log_partition is not None:
             say(f"log Z = {result.log_partition:.10g}")
-    from lifagu.cli.relations import relation_table, relation_title
-
     for answered in found:
-        written = f"{options.out}: {relation_title(answered)}" if options.out else ""
-        say(written or relation_table(answered))
+        _say_relation(options, answered)
 
 
 def _asked(options: Options, case: Case) -> tuple[list[Sequence[str]], list[str]]:
@@ -123,6 +120,13 @@ def _explain(case: Case, result: Result | None, found: Sequence[RelationAnswer])
     return first_reasons(case, asked)
 
 
+def _say_relation(options: Options, found: RelationAnswer) -> None:
+    from lifagu.cli.relations import relation_table, relation_title
+
+    written = f"{options.out}: {relation_title(found)}" if options.out else ""
+    say(written or relation_table(found))
+
+
 def _say_json(
     options: Options,
     case: Case,
@@ -131,11 +135,13 @@ def _say_json(
     why: Sequence[Reasons],
 ) -> None:
     """One object: answers about variables, then whole relations."""
-    from lifagu.cli.relations import relation_json
-
     told = {"why": [each.json() for each in why]} if options.explain else {}
     answers: dict[str, Any] = {"answers": []} if result is None else answers_json(result)
-    relations = {"relations": list(map(relation_json, found))} if found else {}
+    relations: dict[str, Any] = {}
+    if found:
+        from lifagu.cli.relations import relation_json
+
+        relations = {"relations": list(map(relation_json, found))}
     say_json({**answers, **relations, **merging_json(case.merging(options.engine)), **told})
 
 

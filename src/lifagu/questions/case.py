@@ -168,7 +168,7 @@ class Case(CaseAnswers, Shown):
         """
         from lifagu.questions.scenarios import Scenarios
 
-        return Scenarios.of(self, observed)
+        return Scenarios.of(self, self.observe, observed)
 
     # ---- verbs that show what was found, learn, and check
 

@@ -14,7 +14,6 @@ from lifagu.questions import in_memory
 from lifagu.questions.case import Case
 from lifagu.questions.opened import Opened, opened
 from lifagu.questions.place import Place
-from lifagu.questions.shipped import found_or_shipped
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
@@ -85,7 +84,9 @@ def open(
     place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
     if isinstance(subject, Case):
         return replace(subject, place=place)
-    if isinstance(subject, str):
+    if isinstance(subject, str) and not os.path.lexists(subject):
+        from lifagu.questions.shipped import found_or_shipped
+
         subject = found_or_shipped(subject)
     if isinstance(subject, Loaded):
         return Case(Opened(given=subject, learns=learn), place=place)

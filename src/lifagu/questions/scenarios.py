@@ -19,8 +19,7 @@ from lifagu.questions.relation_answer import RelationAnswer
 from lifagu.questions.whole_relations import Wanted, ask_all
 
 if TYPE_CHECKING:
-    from lifagu.questions.case import Case
-    from lifagu.questions.case_answers import Question
+    from lifagu.questions.case_answers import CaseAnswers, Question
 
 AS_IT_IS = "as it is"
 _Told = TypeVar("_Told")
@@ -111,16 +110,23 @@ class Scenarios(Frozen):
         Name → case, the first one as it is.
     """
 
-    cases: Mapping[str, Case]
+    cases: Mapping[str, CaseAnswers]
 
     @classmethod
-    def of(cls, case: Case, observed: Mapping[str, EvidenceLike]) -> Scenarios:
+    def of(
+        cls,
+        case: CaseAnswers,
+        observe: Callable[[EvidenceLike], CaseAnswers],
+        observed: Mapping[str, EvidenceLike],
+    ) -> Scenarios:
         """The case as it is, and with each of several sets of observations.
 
         Parameters
         ----------
-        case : Case
+        case : CaseAnswers
             As things are.
+        observe : callable
+            Gives the case in which something was observed, too.
         observed : mapping
             Name of a scenario → what is observed in it.
 
@@ -138,7 +144,7 @@ class Scenarios(Frozen):
             if text("a scenario", name) == AS_IT_IS:
                 raise ModelError(f"'{AS_IT_IS}' is no name of a scenario; give it another one")
             with _named(name):
-                cases[name] = case.observe(seen)
+                cases[name] = observe(seen)
         return cls(cases)
 
     def ask(self, *variables: str, engine: EngineName = "auto") -> SideBySide:
@@ -225,7 +231,7 @@ class Scenarios(Frozen):
                     found[name] = other.of_names(first.requested.names)
         return SideBySide(found, first.checked(value))
 
-    def _each(self, ask: Callable[[Case], _Told]) -> dict[str, _Told]:
+    def _each(self, ask: Callable[[CaseAnswers], _Told]) -> dict[str, _Told]:
         """What each case answers; an error says in which scenario."""
         found = {}
         for name, case in self.cases.items():

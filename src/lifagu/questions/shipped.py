@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike, failing, replaced_file
@@ -78,4 +77,6 @@ def copy_example(name: str, folder: PathLike) -> Path:
 
 
 def _shipped(file: str) -> Path:
+    from importlib.resources import files
+
     return Path(str(files("lifagu"))) / "examples" / file
