@@ -132,6 +132,7 @@ def _by_company(
         JOIN types_by_company t ON t.type = c.type AND t.part = c.part
         """
     journal.once("typed by company", lambda: journal.engine.create("typed", typed))
+    journal.drop("crowded", "crowded_arguments", "in_company", "company_groups", "typed_by_company")
     first, size, old = journal.integers(
         "SELECT first, size, type FROM types_by_company ORDER BY first"
     )
