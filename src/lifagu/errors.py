@@ -55,6 +55,10 @@ class Remedy(StrEnum):
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'
+    ASK_ALL = "ask about all of it with case.ask_all, or name one of its variables"
+    ASK_ONE = "ask about it with case.ask"
+    NO_WHERE = "ask about the whole relation, and choose among the answers"
+    FEWER_SHOWN = "take the first ones with top=20, or write them all: found.write(path)"
     GROUND_ENGINE = 'ask with engine="ground"'
     BY_CLASS = "look at the classes"
     STEPS_OR_PUBLISHED = "leave out published or steps"

@@ -20,6 +20,7 @@ from lifagu.experiments.paper import run_paper
 from lifagu.formats.json_lines import PathError
 from lifagu.inference.memory_limit import PlanTooLargeError
 from lifagu.questions.where_to_work import BY_SQL
+from lifagu.questions.whole_relations import Wanted, ask_all
 from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.spark_words import refusal
 from lifagu.web import serve
@@ -176,6 +177,22 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         None,
         asked("v0", graph=lambda: moved()().graph, engine="enumerate"),
         "query chain.json v0 --engine enumerate",
+    ),
+    Remedy.ASK_ALL: (
+        None,
+        lambda: lifagu.open(EXAMPLES / "epidemic.json").ask("Sick"),
+        f"query {EXAMPLES / 'epidemic.json'} Sick --joint",
+    ),
+    Remedy.ASK_ONE: (None, lambda: lifagu.open(EXAMPLES / "epidemic.json").ask_all("Epid"), None),
+    Remedy.NO_WHERE: (
+        None,
+        lambda: lifagu.open(EXAMPLES / "epidemic.json").ask_all("Sick", where="1 = 1"),
+        f"query {EXAMPLES / 'epidemic.json'} Sick --where 1=1",
+    ),
+    Remedy.FEWER_SHOWN: (
+        None,
+        lambda: ask_all(lifagu.open(EXAMPLES / "epidemic.json"), "Sick", Wanted(most=1)),
+        None,
     ),
     Remedy.BY_CLASS: (None, smokers, f"marginals {EXAMPLES / 'smokers.json'} --expand"),
     Remedy.COHORTS_OR_MIXTURE: (

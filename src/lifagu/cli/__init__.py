@@ -21,7 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
-        options = make_parser().parse_args(arguments)
+        given, parser = sys.argv[1:] if arguments is None else arguments, make_parser()
+        if not given:  # somebody looks what there is
+            parser.print_help()
+            return 0
+        options = parser.parse_args(given)
         from lifagu.cli import commands
 
         commands.COMMANDS[options.command](options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +14,7 @@ from lifagu.cli.output import ProgressLine, note
 
 if TYPE_CHECKING:
     from lifagu import Case
-    from lifagu.inference.prepared import Planned
+    from lifagu.inference.prepared import Planned, Result
 
 Options = argparse.Namespace
 _Found = TypeVar("_Found")
@@ -131,3 +131,15 @@ def propagation(options: Options) -> dict[str, Any]:
         return {}
     given = {name: getattr(options, name) for name in ("damping", "schedule", "iterations")}
     return {**given, "tolerance": options.bp_tolerance}
+
+
+def remark_answers(options: Options, result: Result) -> None:
+    """What is to be said beside answers to questions."""
+    came = [each.convergence for each in result.answers if each.convergence is not None]
+    remark(options, result.notes, astray=not all(each.converged for each in came))
+
+
+def remark(options: Options, notes: Sequence[str], astray: bool) -> None:
+    """What is to be said beside answers; that messages went astray is said in any case."""
+    for each in notes:
+        note(f"warning: {each}" if astray else f"note: {each}", options.quiet and not astray)

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 
 import lifagu
 from lifagu.basics.words import counted
-from lifagu.cli.cases import opened, placed, propagation, rule_beside_fill, run
+from lifagu.cli.cases import (
+    opened,
+    placed,
+    propagation,
+    remark,
+    remark_answers,
+    rule_beside_fill,
+    run,
+)
 from lifagu.cli.output import note, say, say_json, shown, table
 from lifagu.cli.remedies import FLAGS, SURER
 from lifagu.cli.results import (
-    answer_table,
-    answers_json,
     groups_table,
     lift_json,
     marginals_json,
@@ -25,9 +31,7 @@ from lifagu.cli.results import (
 
 if TYPE_CHECKING:
     from lifagu import Case
-    from lifagu.inference.prepared import Result
     from lifagu.questions.findings import Lift
-    from lifagu.questions.reasons import Reasons
 
 Options = argparse.Namespace
 COST = "what that costs in accuracy: lifagu validate MODEL --fill cohorts --unknown posterior one"
@@ -155,57 +159,9 @@ def _show_told(found: Lift) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
-    with opened(options) as (case, progress):
-        case = placed(options, case, "ask", options.engine)
-        questions = _questions(options, options.queries or list(case.queries))
-        planned = case.plan(questions, engine=options.engine, **propagation(options))
-        result = run(options, case, planned, progress)
-        why = _explain(case, result) if options.explain else []
-    _remark_answers(options, result)
-    if options.json:
-        told = {"why": [each.json() for each in why]} if options.explain else {}
-        merged = merging_json(case.merging(options.engine))
-        say_json({**answers_json(result), **merged, **told})
-        return
-    for each in why:
-        note(str(each))
-    for answer in result.answers:
-        say(answer_table(answer, case.evidence, case.way))
-    if result.log_partition is not None:
-        say(f"log Z = {result.log_partition:.10g}")
+    from lifagu.cli.asked import query
 
-
-def _explain(case: Case, result: Result) -> list[Reasons]:
-    """Tell why the weakest tables behind answers are as they are; what told the first answers."""
-    if case.place.on not in ("auto", "memory"):
-        return []
-    from lifagu.cli.explained import first_reasons, weakest_explained
-
-    factors = [name for answer in result.answers for name in answer.rests_on]
-    asked = [name for answer in result.answers for name in answer.variables]
-    if factors and (told := weakest_explained(case, asked, factors)):
-        note(told)
-    return first_reasons(case, asked)
-
-
-def _questions(options: Options, names: list[str]) -> list[Sequence[str]]:
-    """One question for each variable, or one about all of them."""
-    if not names:
-        raise lifagu.ModelError(
-            f"name the variables to ask about; {options.model} asks about none itself"
-        )
-    return [names] if options.joint else [[name] for name in names]
-
-
-def _remark_answers(options: Options, result: Result) -> None:
-    came = [each.convergence for each in result.answers if each.convergence is not None]
-    _remark(options, result.notes, astray=not all(each.converged for each in came))
-
-
-def _remark(options: Options, notes: Sequence[str], astray: bool) -> None:
-    """What is to be said beside answers; that messages went astray is said in any case."""
-    for remark in notes:
-        note(f"warning: {remark}" if astray else f"note: {remark}", options.quiet and not astray)
+    query(options)
 
 
 def marginals(options: Options) -> None:
@@ -223,7 +179,7 @@ def marginals(options: Options) -> None:
         warnings = _doubts(case)
     _warn(warnings)
     came = getattr(found, "convergence", None)  # of belief propagation
-    _remark(options, getattr(found, "notes", ()), astray=came is not None and not came.converged)
+    remark(options, getattr(found, "notes", ()), astray=came is not None and not came.converged)
     for part in found.too_large[:MOST_TOLD]:
         note(f"warning: {part}; log Z is left out, too; {FLAGS[part.remedy]}")
     if (more := len(found.too_large) - MOST_TOLD) > 0:
@@ -259,7 +215,7 @@ def logz(options: Options) -> None:
         case = placed(options, case, "log_partition", options.engine)
         planned = case.plan(engine=options.engine, **propagation(options))
         result = run(options, case, planned, progress)
-    _remark_answers(options, result)
+    remark_answers(options, result)
     if options.json:
         merging = merging_json(case.merging(options.engine))
         say_json({"log_partition": result.log_partition, **merging})
@@ -305,8 +261,7 @@ def learn(options: Options) -> None:
         if options.out:
             progress.stage(f"writing {options.out}")
             found.write(options.out)
-    for remark in found.notes:
-        note(f"note: {remark}", options.quiet)
+    remark(options, found.notes, astray=False)
     if options.json:
         say_json(found.json())
     else:
@@ -343,8 +298,7 @@ def validate(options: Options) -> None:
             found.write(options.out)
     from lifagu.cli.validated import report
 
-    for remark in found.notes:
-        note(f"note: {remark}", options.quiet)
+    remark(options, found.notes, astray=False)
     if options.json:
         say_json(found.json())
     else:
@@ -387,6 +341,13 @@ def demo(options: Options) -> None:
     demo(options)
 
 
+def examples(options: Options) -> None:
+    """``lifagu examples``."""
+    from lifagu.cli.examples import examples
+
+    examples(options)
+
+
 def experiment(options: Options) -> None:
     """``lifagu experiment``."""
     from lifagu.cli.experiment import experiment
@@ -400,6 +361,7 @@ def serve(options: Options) -> None:
     from pathlib import Path
 
     from lifagu import web
+    from lifagu.questions.shipped import found_or_shipped
 
     def ready(address: str) -> None:
         say(f"lifagu is at {address}")
@@ -409,7 +371,7 @@ def serve(options: Options) -> None:
             webbrowser.open(address)
 
     web.serve(
-        Path(options.model) if options.model else None,
+        Path(found_or_shipped(options.model)) if options.model else None,
         ready=ready,
         host=options.host,
         port=options.port,
@@ -425,6 +387,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "completion": completion,
     "convert": convert,
     "demo": demo,
+    "examples": examples,
     "experiment": experiment,
     "impute": impute,
     "info": info,

@@ -22,6 +22,18 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
+        self._intermixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options may stand before, between and after arguments that there can be many of."""
+        single = all(each.nargs not in (argparse.PARSER, "...") for each in self._actions)
+        if self._intermixed or not single:
+            return super().parse_known_args(args, namespace)
+        self._intermixed = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._intermixed = False
 
     def error(self, message: str) -> NoReturn:
         """Exit as for bad input, with one line on stderr."""
@@ -52,7 +64,7 @@ def model(parser: Parser) -> None:
     """The model, and the database of a template."""
     text = (
         "a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz) "
-        "or a folder of Parquet tables (see docs/formats.md)"
+        "a folder of Parquet tables (see docs/formats.md), or the name of a shipped example"
     )
     value(parser, "model", "MODEL", text)
     database(parser)
@@ -74,6 +86,22 @@ def evidence(parser: Parser) -> None:
 
 def _repeatable(group: Group, name: str, metavar: str, text: str, read: Any) -> None:
     value(group, name, metavar, text, action="append", default=[], type=read)
+
+
+def whole_relations(parser: Parser) -> None:
+    """Which individuals of a relation are shown, in which order, and where else they go."""
+    group = parser.add_argument_group("whole relations")
+    text = "rank individuals by the probability of a value, and show the first N"
+    value(group, "--top", "N", text, type=values.at_least(1))
+    text = "the value to rank by, and to compare scenarios by (default: the last of the range)"
+    value(group, "--value", "LABEL", text)
+    text = (
+        "only individuals for whom this holds: a condition in SQL on the table that a template "
+        "reads them from, such as \"hall = 'B'\""
+    )
+    value(group, "--where", "CONDITION", text)
+    text = "write all of them to a .csv file (also .csv.gz) or a .parquet file"
+    value(group, "--out", "FILE", text)
 
 
 def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:

@@ -95,11 +95,17 @@ def _lift(parser: Parser) -> None:
 def _query(parser: Parser) -> None:
     options.model(parser)
     text = (
-        "variables to ask about, one answer each; without any, "
-        "those that a .blog file or a template asks about"
+        "variables to ask about, one answer each, or relations (or kinds) to ask about all "
+        "their individuals; without any, those that a .blog file or a template asks about"
     )
-    value(parser, "queries", "Q", text, nargs="*")
+    value(parser, "queries", "Q", text, nargs="*", default=[])
     flag(parser, "--joint", "one joint answer about all of them")
+    options.whole_relations(parser)
+    text = (
+        "answer as it is and with this observed, side by side (repeatable); "
+        "several observations are separated by ; or are a JSON object"
+    )
+    value(parser, "--scenario", "NAME=VALUE;…", text, **_many(values.scenario))
     _asking(parser)
     options.on(parser)
 
@@ -284,6 +290,12 @@ def _serve(parser: Parser) -> None:
     options.quiet(parser)
 
 
+def _examples(parser: Parser) -> None:
+    value(parser, "name", "NAME", "an example to copy with its data (default: list all)", nargs="?")
+    value(parser, "--out", "FOLDER", "where to copy it (default: the current folder)")
+    options.json(parser)
+
+
 def _experiment(parser: Parser) -> None:
     _add_commands(parser, EXPERIMENTS, dest="experiment", metavar="WHAT", help="paper or holes")
 
@@ -349,6 +361,7 @@ COMMANDS: Commands = {
         "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom",
     ),
     "serve": (_serve, "a page on this machine: see the graph, fill holes, pass colours, ask"),
+    "examples": (_examples, "models to try, which can be asked by name; or copy one with its data"),
     "experiment": (_experiment, "repeat an evaluation, and write tables, a figure and a report"),
     "completion": (_completion, "print a script that completes lifagu's commands in your shell"),
 }

@@ -40,6 +40,12 @@ FLAGS = {
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",
+    Remedy.ASK_ALL: (
+        "ask about all of it with lifagu query, without --joint, or name one of its variables"
+    ),
+    Remedy.ASK_ONE: "ask about one of them: lifagu query MODEL NAME",
+    Remedy.NO_WHERE: "leave out --where, and choose among the answers",
+    Remedy.FEWER_SHOWN: "take the first ones with --top 20, or write them all with --out FILE.csv",
     Remedy.GROUND_ENGINE: "ask with --engine ground",
     Remedy.BY_CLASS: "leave out --expand",
     Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",

@@ -129,12 +129,7 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") 
 
     way: how competing tables are used, as in `Filling.unknown`.
     """
-    observed = islice(evidence.items(), MOST_OBSERVED)
-    given = [
-        f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed
-    ]
-    given += [f"… ({len(evidence)} observed)"] if len(evidence) > MOST_OBSERVED else []
-    lines = [f"P({', '.join(answer.variables)}{' | ' + ', '.join(given) if given else ''})"]
+    lines = [asked_given(answer.variables, evidence)]
     shares = answer.probabilities.reshape(-1).tolist()
     rows = [
         (*labels, f"{probability:.6g}")
@@ -158,6 +153,16 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") 
     return "\n".join(lines)
 
 
+def asked_given(variables: Sequence[str], evidence: Mapping[str, Any]) -> str:
+    """What is asked, and the first of what was observed: ``P(Sick | Test=positive)``."""
+    observed = islice(evidence.items(), MOST_OBSERVED)
+    given = [
+        f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed
+    ]
+    given += [f"… ({len(evidence)} observed)"] if len(evidence) > MOST_OBSERVED else []
+    return f"P({', '.join(variables)}{' | ' + ', '.join(given) if given else ''})"
+
+
 def answers_json(result: Result) -> dict[str, Any]:
     """The answers, log Z, and how many unknown factors there were, were filled, and are left."""
     total, filled = result.unknown, result.transferred
@@ -165,7 +170,7 @@ def answers_json(result: Result) -> dict[str, Any]:
         "engine": result.answers[0].engine,
         **convergence_json(result.answers[0].convergence),
         "log_partition": result.log_partition,
-        "answers": [_answer_json(answer) for answer in result.answers],
+        "answers": [answer_json(answer) for answer in result.answers],
         "unknown": {"total": total, "transferred": filled, "left": total - filled},
     }
 
@@ -181,7 +186,8 @@ def convergence_json(came: Convergence | None) -> dict[str, Any]:
     }
 
 
-def _answer_json(answer: Answer) -> dict[str, Any]:
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """One answer as plain values, row-major in the order of the question."""
     values = {
         "query": list(answer.variables),
         "values": [list(labels) for labels in answer.values],

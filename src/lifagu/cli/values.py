@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 from lifagu.basics.choices import PLACES
+
+# what is quoted within a name is one piece, and so is each other sign
+_PIECES_OF_SCENARIO = re.compile(r'"(?:[^"\\]|\\.)*"|.', re.DOTALL)
 
 
 def place(text: str) -> str:
@@ -22,6 +28,31 @@ def place(text: str) -> str:
 def observation(text: str) -> tuple[str, str]:
     """A name and a value, split at the last sign."""
     return _both(text, text.rpartition("="), "NAME=VALUE")
+
+
+def scenario(text: str) -> tuple[str, dict[str, Any]]:
+    """A scenario by its text: observations separated by ``;``, or one JSON object of them.
+
+    >>> scenario('Test(eve)=positive; Likes("a;b",2)=true')[1]
+    {'Test(eve)': 'positive', 'Likes("a;b",2)': 'true'}
+    """
+    if text.lstrip().startswith("{"):
+        with contextlib.suppress(ValueError):
+            found = json.loads(text)
+            if isinstance(found, dict) and found:
+                return text.strip(), found
+        raise argparse.ArgumentTypeError(f"'{text}' is not a JSON object of names and values")
+    seen: dict[str, Any] = {}
+    pieces = [""]
+    for each in re.findall(_PIECES_OF_SCENARIO, text):
+        pieces.append("") if each == ";" else pieces.append(pieces.pop() + each)
+    for piece in pieces:
+        name, value = observation(piece.strip())
+        if seen.setdefault(name, value) != value:
+            raise argparse.ArgumentTypeError(
+                f"'{text}' says {name}={seen[name]} and {name}={value}; give one of them"
+            )
+    return text.strip(), seen
 
 
 def addition(text: str) -> tuple[str, str]:

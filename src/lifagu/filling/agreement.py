@@ -61,7 +61,8 @@ def _agreed(
         few = offers.candidates[offers.class_of[places]] < FEWEST
         if few.any():
             receivers = offers.receivers[places]
-            tables = _tables_in_places(plain, plain.signatures, offers.keys)
+            own = factor_signatures(plain.original.offsets, offers.keys)
+            tables = _tables_in_places(plain, own, offers.keys)
             doubtful |= few & (tables[receivers] > 1)
     agreed[offers.class_of[places[doubtful]]] = False
     return np.asarray(agreed)

@@ -48,6 +48,28 @@ def factor_owners(graph: FactorGraph) -> Ints:
     return result
 
 
+def company(graph: FactorGraph) -> Ints:
+    """Whom each variable lists beside its owner, numbered from 1, 0 for nobody."""
+    many = np.diff(graph.individual_offsets)
+    others = np.delete(graph.individual_ids, graph.individual_offsets[:-1][many > 0])
+    lists = group_lists(offsets_of(np.maximum(many - 1, 0)), others)
+    return np.where(many > 1, lists + 1, 0)
+
+
+def told_apart(
+    offsets: Ints, keys: Ints, owners: Ints, signatures: Ints, companions: Ints
+) -> Ints | None:
+    """Roles in which also companions count, where an owner has several factors in equal roles.
+
+    keys[e], companions[e]: the role of each argument, and whom its variable lists beside the owner.
+    None if that tells nothing apart.
+    """
+    pair = group_rows(np.column_stack((owners, signatures)))
+    crowded = (owners >= 0) & (np.bincount(pair)[pair] > 1)
+    counted = np.where(np.repeat(crowded, np.diff(offsets)), companions, 0)
+    return group_rows(np.column_stack((keys, counted))) if counted.any() else None
+
+
 @dataclass(frozen=True, eq=False)
 class OwnedFactors:
     """The factors of each individual that owns some: by signature, then in input order.
@@ -77,24 +99,31 @@ class Profile:
 
 
 def offers_by_individual(
-    owners: Ints, signatures: Ints, aligned: Ints, keys: Ints, sizes: Ints | None = None
+    owners: Ints,
+    signatures: Ints,
+    aligned: Ints,
+    keys: Ints,
+    sizes: Ints | None = None,
+    asking: Ints | None = None,
 ) -> Offers:
     """Offers to the unknown factors of individuals for whom a donor individual exists.
 
     owners[m]: the individual that owns a factor, -1 for none; sizes[m]: how many individuals that
-    one stands for, None for one each. Individuals are grouped by what they have; donors are looked
+    one stands for, None for one each; asking: the unknown factors whose individuals get offers, all
+    by default. Individuals are grouped by what they have; donors are looked
     up by the rarest table they must share.
     """
     owned = _owned_factors(owners, signatures, aligned, sizes)
     lookup = _Lookup(owned)
-    incomplete = np.unique(owned.individual[~owned.known])
+    asks = ~owned.known if asking is None else np.isin(owned.factors, asking)
+    incomplete = np.unique(owned.individual[asks])
     class_of_individual = _receiver_classes(owned, incomplete)
     alternatives = [
         lookup.alternatives(int(incomplete[place]))
         for place in first_places(class_of_individual[incomplete]).tolist()
     ]
     served = np.array([bool(each) for each in alternatives], dtype=np.bool_)
-    entries = np.flatnonzero(~owned.known)
+    entries = np.flatnonzero(asks)
     entries = (
         entries[served[class_of_individual[owned.individual[entries]]]] if len(entries) else entries
     )

@@ -19,6 +19,7 @@ from lifagu.filling.completions import Completions
 from lifagu.filling.donors import TRANSFERRED, Offers
 from lifagu.filling.record import Competitor, Record
 from lifagu.graph.views import View
+from lifagu.likeness.roles import factor_signatures
 
 if TYPE_CHECKING:
     from lifagu.filling.explanation import Explanation
@@ -145,11 +146,15 @@ class Transfer(Completions, Shown):
 
     @cached_property
     def _interchangeable(self) -> NDArray[np.bool_]:
-        """Unknown factors whose owner has another unknown factor of equal signature."""
+        """Unknown factors whose owner has another one in equal roles, as offers tell these."""
         graph, unknown = self.original, self.original.unknown
-        pair = group_rows(np.column_stack((self.owners[unknown] + 1, self.signatures[unknown])))
         result = np.zeros(len(graph.factor_names), dtype=np.bool_)
-        result[unknown] = np.bincount(pair)[pair] > 1
+        for offers in self.offers:
+            if offers.unit == "individual":
+                own = factor_signatures(graph.offsets, offers.keys)[unknown]
+                pair = group_rows(np.column_stack((self.owners[unknown] + 1, own)))
+                here = np.isin(unknown, offers.receivers)
+                result[unknown[here]] = (np.bincount(pair)[pair] > 1)[here]
         return result
 
     @cached_property

@@ -6,8 +6,9 @@ The differences to the paper, each of which can be switched off, are documented 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from lifagu.errors import ModelError, Remedy
 from lifagu.filling.agreement import agreed_offers, unsettled
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.donors import Offers, offers_by_signature
-from lifagu.filling.individuals import factor_owners, offers_by_individual
+from lifagu.filling.individuals import company, factor_owners, offers_by_individual, told_apart
 from lifagu.filling.neighbourhood import hubs, neighbourhood_keys
 from lifagu.filling.profiles import offers_by_profile
 from lifagu.filling.result import Transfer
@@ -97,14 +98,16 @@ def _by_agreement(
     keys = roles[graph.arguments]
     tables = scaled_tables(graph.tables) if filling.up_to_scale else graph.tables
     positional = np.zeros_like(keys) if filling.published else keys
-    aligned = aligned_tables(graph, tables, positional)
+    align = partial(aligned_tables, graph, tables)
+    aligned = align(positional)
     signatures = factor_signatures(graph.offsets, keys)
     whole = bool(len(graph.individuals)) and filling.by in ("auto", "individuals")
     owners = factor_owners(graph) if whole else np.full(len(graph.factor_names), -1)
     if filling.profiles:
         offers = _offers_with_profiles(graph, signatures, aligned, keys)
     elif filling.steps is None:
-        offers = _plain_offers(graph, signatures, aligned, keys, owners)
+        companions = company(graph)[graph.arguments]
+        offers = _plain_offers(graph, signatures, aligned, keys, owners, companions, align)
     else:
         levels = neighbourhood_keys(
             graph, roles, aligned, filling.steps // 2, hubs(graph, kinds=filling.uses_kinds)
@@ -156,19 +159,23 @@ def _found_by_cohorts(
 
 
 def transfer_types(
-    graph: FactorGraph, keys: Ints, sizes: Ints, owners: Ints, filling: Filling
+    graph: FactorGraph, keys: Ints, sizes: Ints, owners: Ints, companions: Ints, filling: Filling
 ) -> Transfer:
     """The same where factor f stands for sizes[f] factors that share its table and its keys.
 
     keys[e]: the role of each argument, which the graph itself need not show; factors are in the
     order of the first they stand for. owners[f]: the individual that owns factor f, -1 for none; it
     stands for sizes[f] individuals whose factors are alike in each place. The first of these stands
-    for itself alone, as it is the one that lends.
+    for itself alone, as it is the one that lends. companions[e]: a number for whom the variable of
+    an argument lists beside its owner, 0 for nobody.
     """
     tables = scaled_tables(graph.tables) if filling.up_to_scale else graph.tables
-    aligned = aligned_tables(graph, tables, np.zeros_like(keys) if filling.published else keys)
+    align = partial(aligned_tables, graph, tables)
+    aligned = align(np.zeros_like(keys) if filling.published else keys)
     signatures = factor_signatures(graph.offsets, keys)
-    offers = tuple(_plain_offers(graph, signatures, aligned, keys, owners, sizes))
+    offers = tuple(
+        _plain_offers(graph, signatures, aligned, keys, owners, companions, align, sizes)
+    )
     equality = "up to a factor" if filling.up_to_scale else "exactly"
     return Transfer(graph, filling, offers, signatures, owners, equality, None)
 
@@ -198,12 +205,24 @@ def _plain_offers(
     aligned: Ints,
     keys: Ints,
     owners: Ints,
+    companions: Ints,
+    align: Callable[[Ints], Ints],
     sizes: Ints | None = None,
 ) -> Iterator[Offers]:
-    """From individual to individual where that works, else from factor to factor."""
+    """From individual to individual where that works, else from factor to factor.
+
+    First from those who have factors in equal roles with the same companions, told by whom each
+    argument's variable lists beside its owner. align: numbers tables by keys as `aligned` does.
+    """
+    apart = told_apart(graph.offsets, keys, owners, signatures, companions)
     rest = graph.unknown
     if (owners >= 0).any():
-        offers = offers_by_individual(owners, signatures, aligned, keys, sizes)
+        if apart is not None:
+            own = factor_signatures(graph.offsets, apart)
+            offers = offers_by_individual(owners, own, align(apart), apart, sizes)
+            yield offers
+            rest = np.setdiff1d(rest, offers.receivers)
+        offers = offers_by_individual(owners, signatures, aligned, keys, sizes, rest)
         yield offers
         rest = np.setdiff1d(rest, offers.receivers)
     yield offers_by_signature(

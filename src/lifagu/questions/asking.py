@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,26 +46,33 @@ def plan(
 
         with with_reason(where):
             return plan_by_sql(questions=questions, **by_sql(case, where.on))
+    asked = [name for question in questions for name in question]
+    _refuse_relations(case, asked)
     model, evidence = subject(case, engine)
-    _refuse_conditions(case, questions, evidence)
+    refuse_conditions(case, asked, evidence)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
     way = "one" if certain else unknown
-    asked = prepare(
+    planned = prepare(
         model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp
     )
-    return Certain(asked, unknown) if certain and unknown in SEVERAL else asked
+    return Certain(planned, unknown) if certain and unknown in SEVERAL else planned
 
 
-def _refuse_conditions(
-    case: Statement, questions: Sequence[tuple[str, ...]], evidence: EvidenceLike
-) -> None:
+def _refuse_relations(case: Statement, names: Iterable[str]) -> None:
+    """A whole relation is no variable, and has a verb of its own."""
+    for name in names:
+        if case.is_relation(name):
+            what = f"'{name}' is a whole relation, not one variable"
+            raise ModelError(what, remedy=Remedy.ASK_ALL)
+
+
+def refuse_conditions(case: Statement, names: Iterable[str], evidence: EvidenceLike) -> None:
     """Conditions of learned tables that nobody observed are not predicted."""
     loaded = case.opened.loaded(case.place)
     if loaded.unlearned is not None:
-        from lifagu.questions.conditions import refuse_conditions
+        from lifagu.questions import conditions
 
-        names = (name for question in questions for name in question)
-        refuse_conditions(loaded, names, evidence)
+        conditions.refuse_conditions(loaded, names, evidence)
 
 
 def by_sql(case: Statement, on: str) -> dict[str, Any]:

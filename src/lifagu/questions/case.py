@@ -6,42 +6,35 @@ comes back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.choices import EngineName, Figure, Rule
 from lifagu.basics.html import Shown
-from lifagu.basics.inputs import instance, items, text, whole
+from lifagu.basics.inputs import instance, text, whole
 from lifagu.errors import ModelError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, by_name
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.inference.prepared import Asked, Planned
-from lifagu.questions import asking
-from lifagu.questions.case_contents import CaseContents
-from lifagu.questions.planning import names_in
+from lifagu.questions.case_answers import CaseAnswers
 
 if TYPE_CHECKING:
     from lifagu.drawing.scene import Scene
-    from lifagu.inference.answer import Answer
-    from lifagu.inference.most_probable import Best
-    from lifagu.inference.relational.most_probable import RelationalBest
     from lifagu.questions.findings import Groups, Imputed, Lift
     from lifagu.questions.learning import Learning
     from lifagu.questions.reasons import Reasons
+    from lifagu.questions.scenarios import Scenarios
     from lifagu.questions.validating.result import Validation
-
-Question = str | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Case(CaseContents, Shown):
+class Case(CaseAnswers, Shown):
     """A model and all that is said about it; made by `lifagu.open`.
 
     Every verb gives a new case (`observe`, `forget`, `add`, `fill`, `unfilled`, `at`) or an answer
-    (`ask`, `marginals`, `most_probable`, `log_partition`, `impute`, `groups`, `lift`, …).
+    (`ask`, `ask_all`, `marginals`, `most_probable`, `log_partition`, `impute`, `lift`, …).
 
     Attributes
     ----------
@@ -160,136 +153,24 @@ class Case(CaseContents, Shown):
         """
         return replace(self, place=replace(self.place, on=on, why=why))
 
-    # ---- verbs that give an answer
-
-    def ask(self, *variables: str, engine: EngineName = "auto") -> Answer:
-        """P(variables | evidence), jointly if there are several.
+    def scenarios(self, observed: Mapping[str, EvidenceLike]) -> Scenarios:
+        """The case as it is and under each of several scenarios, to ask them side by side.
 
         Parameters
         ----------
-        *variables : str
-            Names of variables.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
+        observed : mapping
+            Name of a scenario → what is observed in it beside all else, as for `observe`.
 
         Returns
         -------
-        Answer
-            Label → probability, with what it rests on.
+        Scenarios
+            It has the verbs `ask`, `ask_each` and `ask_all`.
         """
-        return self.plan([variables], engine=engine).run(self.place.progress).answers[0]
+        from lifagu.questions.scenarios import Scenarios
 
-    def ask_each(self, questions: Iterable[Question], engine: EngineName = "auto") -> list[Answer]:
-        """Several questions that share one computation.
+        return Scenarios.of(self, self.observe, observed)
 
-        Parameters
-        ----------
-        questions : iterable of str or tuple of str
-            A name asks for a marginal, a tuple for a joint answer.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
-
-        Returns
-        -------
-        list of Answer
-        """
-        return self.plan(questions, engine=engine).run(self.place.progress).answers
-
-    def log_partition(self, engine: EngineName = "auto") -> float:
-        """Natural log of the total weight of all assignments with the evidence fixed.
-
-        Parameters
-        ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
-
-        Returns
-        -------
-        float
-        """
-        return asking.only_log_partition(self.plan([], engine=engine).run(self.place.progress))
-
-    def marginals(self, engine: EngineName = "auto") -> asking.Marginals:
-        """P(variable | evidence) of every variable in one pass, or one per class if relational.
-
-        Parameters
-        ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
-
-        Returns
-        -------
-        AllMarginals, ClassMarginals or BeliefMarginals
-            Name → {label: probability}.
-        """
-        return self.plan_marginals(engine=engine).run(self.place.progress)
-
-    def most_probable(self, engine: EngineName = "auto") -> Best | RelationalBest:
-        """A most probable assignment of all variables, and the natural log of its weight.
-
-        Parameters
-        ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
-
-        Returns
-        -------
-        Best or RelationalBest
-        """
-        return self.plan_most_probable(engine=engine).run(self.place.progress)
-
-    def plan(
-        self, questions: Iterable[Question] = (), *, engine: EngineName = "auto", **bp: Any
-    ) -> Asked:
-        """The planned answers to questions: `str` shows what they cost, `run` computes them.
-
-        Parameters
-        ----------
-        questions : iterable of str or tuple of str
-            As in `ask_each`; none for log Z alone.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
-        **bp
-            Settings of belief propagation, for the engine of that name.
-
-        Returns
-        -------
-        Asked
-        """
-        asked = items("questions are given in a list", questions)
-        return asking.plan(self, list(map(names_in, asked)), engine, bp)
-
-    def plan_marginals(
-        self, *, engine: EngineName = "auto", **bp: Any
-    ) -> Planned[asking.Marginals]:
-        """The same for all marginals.
-
-        Parameters
-        ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
-        **bp
-            Settings of belief propagation, for the engine of that name.
-
-        Returns
-        -------
-        Planned
-        """
-        return asking.plan_marginals(self, engine, bp)
-
-    def plan_most_probable(self, *, engine: EngineName = "auto") -> Planned[Best | RelationalBest]:
-        """The same for a most probable assignment.
-
-        Parameters
-        ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-            "auto" is the best exact one; "bp" is belief propagation, not exact.
-
-        Returns
-        -------
-        Planned
-        """
-        return asking.plan_best(self, engine)
+    # ---- verbs that show what was found, learn, and check
 
     def groups(self) -> Groups:
         """What looks alike once the holes are filled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, us
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Framed, Shown
 from lifagu.basics.inputs import LookedUp
-from lifagu.basics.names import Names
+from lifagu.basics.names import ChosenNames, Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.filling.filled_by import by_cohorts, filled_in_words
@@ -270,6 +270,38 @@ class Requested(Framed, Frozen, Shown, LookedUp[str, dict[str, float]]):
     convergence: Convergence | None = None
     too_large: tuple[TooLarge, ...] = ()
     about: Keys = NO_KEYS
+
+    @classmethod
+    def plain(
+        cls,
+        names: Names,
+        of: Ints,
+        distributions: Sequence[Distribution],
+        unanswered: Names,
+        convergence: Convergence | None = None,
+        too_large: tuple[TooLarge, ...] = (),
+        about: Keys = NO_KEYS,
+    ) -> Requested:
+        """Answers that rest on nothing that was lent."""
+        none, nothing = np.zeros(len(of), dtype=np.int64), np.full(len(of), np.nan)
+        lent = none, nothing, none, nothing, none
+        more = unanswered, convergence, too_large, about
+        return cls(names, of, tuple(distributions), *lent, *more)
+
+    def taken(self, places: Ints) -> Requested:
+        """The answers to some of the questions, in another order."""
+        names: Names = ChosenNames(self.names, places)
+        columns = ("of", "own", "own_weakest", "lent", "weakest", "guesses")
+        taken = {each: getattr(self, each)[places] for each in columns}
+        return replace(self, names=names, about=self.about.taken(places), **taken)
+
+    def certain(self) -> Requested:
+        """The same with limits, where nothing competes: these are the probabilities themselves."""
+        limited: list[Distribution] = [
+            {label: (share, share, share) for label, (share, _, _) in each.items()}
+            for each in self.distributions
+        ]
+        return replace(self, distributions=tuple(limited))
 
     def __len__(self) -> int:
         return len(self.names)

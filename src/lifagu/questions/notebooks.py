@@ -29,6 +29,7 @@ from lifagu.questions.case import Case
 from lifagu.questions.competing_tables import resting_on_words
 from lifagu.questions.figures import draw
 from lifagu.questions.findings import Groups, Lift, Requested
+from lifagu.questions.relation_answer import RelationAnswer
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_NODES = 80  # of a figure
@@ -182,6 +183,11 @@ def _(value: ClassMarginals) -> str:
     return _marginals(
         ((each.members, each.probabilities) for each in value.classes), len(value.classes)
     )
+
+
+@html.register
+def _(value: RelationAnswer) -> str:
+    return _marginals(value.items(), len(value))
 
 
 @html.register(Best)

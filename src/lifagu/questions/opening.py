@@ -43,7 +43,8 @@ def open(
     ----------
     subject : path, FactorGraph, ParfactorGraph, Transfer, Loaded or Case
         A file in any format by its ending, a folder of Parquet tables, a template that names a
-        database, a model in memory, or a case to go on with at another place.
+        database, a model in memory, or a case to go on with at another place. A name that no file
+        or folder has may be that of a shipped example, such as "epidemic".
     on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
         Where the work is done. Engines take folders; "auto" stays in memory while it fits.
     database : str, frame, mapping or connection, optional
@@ -84,6 +85,10 @@ def open(
     place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
     if isinstance(subject, Case):
         return replace(subject, place=place)
+    if isinstance(subject, str) and not os.path.lexists(subject):
+        from lifagu.questions.shipped import found_or_shipped
+
+        subject = found_or_shipped(subject)
     if isinstance(subject, Loaded):
         return Case(Opened(given=subject, learns=learn), place=place)
     if isinstance(subject, str | os.PathLike | FactorGraph | ParfactorGraph):

@@ -116,6 +116,31 @@ def request(
     )
 
 
+def request_of_graph(
+    graph: FactorGraph,
+    variables: Ints,
+    evidence: Evidence,
+    settings: dict[str, Any],
+    progress: Tell | None = None,
+) -> Requested:
+    """The same of a graph as it is, in which nothing was lent and holes stay."""
+    given = PartsGiven.of(graph, evidence)
+    part_of = given.part_of
+    blocked = (part_of[variables] >= 0) & np.isin(
+        part_of[variables], given.of_factors(graph.unknown)
+    )
+    said = _of_one_graph(graph, graph, variables[~blocked], evidence, settings, progress)
+    return Requested.plain(
+        ChosenNames(graph.variable_names, said.variables),
+        said.of,
+        said.distributions,
+        ChosenNames(graph.variable_names, variables[blocked]),
+        said.convergence,
+        said.too_large,
+        variable_keys(graph, said.variables),
+    )
+
+
 class _Said(NamedTuple):
     """Variables that have an answer, the number of each one's distribution, and these, few where
     shared; of belief propagation how far it came; and what does not fit, part by part.
@@ -141,10 +166,24 @@ def _distributions(
         return _Said(variables, variables, ())
     whole = moved if unknown in SEVERAL else completed_graph(moved, unknown)
     if isinstance(whole, Transfer):
-        return _one_by_one(whole, moved, variables, evidence, unknown, settings, progress)
+        return _one_by_one(whole, moved.original, variables, evidence, unknown, settings, progress)
+    return _of_one_graph(whole, moved.original, variables, evidence, settings, progress)
+
+
+def _of_one_graph(
+    whole: FactorGraph,
+    asked: FactorGraph,
+    variables: Ints,
+    evidence: Evidence,
+    settings: dict[str, Any],
+    progress: Tell | None,
+) -> _Said:
+    """The same of one completed graph; asked: the graph whose variables these are."""
+    if not len(variables):
+        return _Said(variables, variables, ())
     if settings.get("engine") == "bp" or len(variables) <= FEW:
         try:
-            return _one_by_one(whole, moved, variables, evidence, "one", settings, progress)
+            return _one_by_one(whole, asked, variables, evidence, "one", settings, progress)
         except PlanTooLargeError:
             if len(variables) == 1:
                 raise
@@ -153,7 +192,7 @@ def _distributions(
 
 def _one_by_one(
     whole: Transfer | FactorGraph,
-    moved: Transfer,
+    asked: FactorGraph,
     variables: Ints,
     evidence: Evidence,
     how: str,
@@ -161,11 +200,11 @@ def _one_by_one(
     progress: Tell | None,
 ) -> _Said:
     """A question for each variable; what does not fit is refused."""
-    names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
-    asked = prepare(whole, names, evidence, unknown=how, **settings)
-    if isinstance(asked, Considered | Intervals):
-        asked = replace(asked, with_support=False)
-    answers = asked.run(progress).answers
+    names = [(name,) for name in asked.variable_names.of_nodes(variables)]
+    planned = prepare(whole, names, evidence, unknown=how, **settings)
+    if isinstance(planned, Considered | Intervals):
+        planned = replace(planned, with_support=False)
+    answers = planned.run(progress).answers
     found = list(map(distribution_of, answers))
     return _Said(variables, np.arange(len(variables)), found, answers[0].convergence)
 

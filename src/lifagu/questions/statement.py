@@ -10,7 +10,7 @@ from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.opened import Opened
-from lifagu.questions.place import Place
+from lifagu.questions.place import HERE, Place
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 Evidences = tuple[Mapping[str, Observation], ...]
@@ -44,6 +44,11 @@ class Statement(Frozen):
         return () if self.opened.is_folder else self.opened.read(self.place.progress).queries
 
     @property
+    def asks(self) -> Sequence[str]:
+        """What the questions of a template name, relations or variables."""
+        return () if self.opened.is_folder else self.opened.read(self.place.progress).asks
+
+    @property
     def own_evidence(self) -> Mapping[str, Observation]:
         """What the model itself observes."""
         return self.opened.read(self.place.progress).evidence
@@ -57,3 +62,26 @@ class Statement(Frozen):
     def way(self) -> str:
         """How competing tables are used, as in `Filling.unknown`."""
         return "one" if self.filling is None else self.filling.unknown
+
+    def is_relation(self, name: str) -> bool:
+        """Whether a name means all variables of a relation or a kind, and no variable has it.
+
+        Parameters
+        ----------
+        name : str
+            A name that somebody asks about.
+
+        Returns
+        -------
+        bool
+            False where an engine works on a folder, which is not read for this.
+        """
+        if self.place.on not in HERE:
+            return False
+        model = self.opened.read(self.place.progress).model
+        if isinstance(model, FactorGraph):
+            return name in model.kinds and name not in model.variable_names
+        relation = model.vocabulary.relation_names.find(name)
+        if relation is not None:
+            return bool(model.vocabulary.relations[relation].of)
+        return name in model.ground_part.kinds and name not in model.ground_part.variable_names

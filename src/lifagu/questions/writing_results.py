@@ -138,11 +138,23 @@ def write_imputed(
         return
     with replaced_folder(path, IMPUTED) as temporary:
         for name, columns in tables.items():
-            write_csv(
-                temporary / f"{name}.csv",
-                list(columns),
-                zip(*map(_cells, columns.values()), strict=True),
-            )
+            write_columns(temporary / f"{name}.csv", columns)
+
+
+def write_columns(path: PathLike, columns: Columns) -> None:
+    """Write one table: as Parquet, or as CSV with null as an empty field.
+
+    Parameters
+    ----------
+    path : path
+        Ends in .csv, .csv.gz or .parquet.
+    columns : mapping
+        Name → column.
+    """
+    if str(path).lower().endswith(".parquet"):
+        write_table(path, columns)
+    else:
+        write_csv(path, list(columns), zip(*map(_cells, columns.values()), strict=True))
 
 
 def check_imputed_target(path: PathLike) -> None:

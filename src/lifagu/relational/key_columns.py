@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lifagu.basics.arrays import Ints, owners, places_within
-from lifagu.basics.columns import Column, FreeNames, KeyColumn, Lists, plain_name, texts
+from lifagu.basics.columns import Column, FreeNames, KeyColumn, Lists, plain_name, taken, texts
 from lifagu.basics.names import ChosenNames, CopiedNames, JoinedNames, Names
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
@@ -37,6 +37,12 @@ class Keys(NamedTuple):
     head: str
     columns: dict[str, Column]
     of: dict[str, tuple[str, ...]]
+
+    def taken(self, places: Ints) -> Keys:
+        """Those of some rows, in another order."""
+        return self._replace(
+            columns={title: taken(each, places) for title, each in self.columns.items()}
+        )
 
 
 NO_KEYS = Keys("", {}, {})

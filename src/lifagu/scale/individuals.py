@@ -3,7 +3,9 @@
 An individual owns factors (whose what is says `filling.individuals`): in order by signature, then
 by number. Individuals with the same types in the same order are alike, and a factor is then of one
 type with those in its place at individuals that are alike. Of these the first is kept apart: it is
-the one that lends, so its factors must be called by their own names.
+the one that lends, so its factors must be called by their own names. Where an owner has several
+factors in equal roles, types are told apart by companions as well: whom arguments list beside the
+owner.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from lifagu.basics.arrays import Ints, group_rows
+from lifagu.basics.arrays import owners as owners_of
 from lifagu.errors import Remedy, TooLargeError
 from lifagu.graph.assembly import taken_lists
 from lifagu.scale.equal_multisets import group_owners
@@ -38,13 +41,14 @@ OWNED_FACTORS = """
 
 def split_by_owner(
     journal: Journal, given: Given, types: Types, signatures: Ints
-) -> tuple[Types, Ints]:
+) -> tuple[Types, Ints, Ints]:
     """Types with one place at one sort of individuals each, and which sort that is, -1 for none.
 
-    signatures[t]: of each type. The table typed (id, type) is replaced. A few passes over what
-    individuals own.
+    signatures[t]: of each type. Third come the companions of each argument as numbers, 0 for
+    nobody. The table typed (id, type) is replaced. A few passes over what individuals own.
     """
     find_owners(journal, given)
+    types, signatures, companions = _by_company(journal, given, types, signatures)
     journal.register("type_signatures", {"type": types.first, "signature": signatures})
     _group_individuals(journal)
     journal.create(
@@ -55,7 +59,7 @@ def split_by_owner(
         GROUP BY type, part, alone, place
         """,
     )
-    _check_count(journal)
+    _check_count(journal, "types_by_owner")
     typed = """
         SELECT f.id, t.first AS type
         FROM factors_by_owner f
@@ -68,7 +72,144 @@ def split_by_owner(
         "SELECT first, size, type, part, alone FROM types_by_owner ORDER BY first"
     )
     owners = np.where(part < 0, -1, group_rows(np.column_stack((part + 1, alone))))
-    return _taken(types, np.searchsorted(types.first, old), first, size), owners
+    chosen = np.searchsorted(types.first, old)
+    companions, _ = taken_lists(types.offsets, companions, chosen)
+    return _taken(types, chosen, first, size), owners, companions
+
+
+def _by_company(
+    journal: Journal, given: Given, types: Types, signatures: Ints
+) -> tuple[Types, Ints, Ints]:
+    """Types with one company each, their signatures, and the companions of their arguments.
+
+    Only companions of individuals with unknown factors are told apart from one another.
+    """
+    nobody = np.zeros_like(types.looks)
+    if not given.holds_lists("variables", "individual"):
+        return types, signatures, nobody
+    count = _find_companions(journal, given, types, signatures)
+    if not count:
+        return types, signatures, nobody
+    journal.create(
+        "company",
+        f"""
+        SELECT
+            a.factor AS owner,
+            a.position AS place,
+            CAST(coalesce(k.code, {count + 1}) AS BIGINT) AS colour,
+            1 AS times
+        FROM crowded_arguments a
+        LEFT JOIN companions_coded k ON k.others = a.others
+        """,
+    )
+    journal.create(
+        "in_company", "SELECT DISTINCT owner AS id, CAST(0 AS BIGINT) AS colour FROM company"
+    )
+    journal.once(
+        "companies alike",
+        lambda: group_owners(journal.engine, "company", "company_groups", "in_company"),
+    )
+    journal.create(
+        "typed_by_company",
+        """
+        SELECT t.id, t.type, coalesce(g.part, -1) AS part
+        FROM typed t
+        LEFT JOIN company_groups g ON g.id = t.id
+        """,
+    )
+    journal.create(
+        "types_by_company",
+        """
+        SELECT type, part, min(id) AS first, count(*) AS size
+        FROM typed_by_company
+        GROUP BY type, part
+        """,
+    )
+    _check_count(journal, "types_by_company")
+    typed = """
+        SELECT c.id, t.first AS type
+        FROM typed_by_company c
+        JOIN types_by_company t ON t.type = c.type AND t.part = c.part
+        """
+    journal.once("typed by company", lambda: journal.engine.create("typed", typed))
+    journal.drop("crowded", "crowded_arguments", "in_company", "company_groups", "typed_by_company")
+    first, size, old = journal.integers(
+        "SELECT first, size, type FROM types_by_company ORDER BY first"
+    )
+    chosen = np.searchsorted(types.first, old)
+    found = _taken(types, chosen, first, size)
+    return found, signatures[chosen], _companions_of(journal, found)
+
+
+def _find_companions(journal: Journal, given: Given, types: Types, signatures: Ints) -> int:
+    """Store crowded_arguments and companions_coded (others, code); how many codes there are.
+
+    Crowded are factors whose owner has several of their signature; coded is whom such factors of
+    individuals with unknown ones list beside the owner, numbered from 1.
+    """
+    dialect = journal.engine.dialect
+    holes = (types.table < 0).astype(np.int64)
+    columns = {"type": types.first, "signature": signatures, "hole": holes}
+    journal.register("type_roles", columns)
+    journal.create(
+        "crowded",
+        """
+        WITH counted AS (
+            SELECT
+                f.id,
+                f.owner,
+                count(*) OVER (PARTITION BY f.owner, r.signature) AS many,
+                max(r.hole) OVER (PARTITION BY f.owner) AS hole
+            FROM factor_owners f
+            JOIN typed t ON t.id = f.id
+            JOIN type_roles r ON r.type = t.type
+        )
+        SELECT id, hole FROM counted WHERE many > 1
+        """,
+    )
+    words = f"CAST(v.individual AS {dialect.lists_of('STRING')})"
+    journal.create(
+        "crowded_arguments",
+        f"""
+        WITH companions AS (
+            SELECT v.number AS id, {dialect.rest(words)} AS others
+            FROM {given.numbered("variables")} v
+            WHERE {dialect.length("v.individual")} > 1
+        )
+        SELECT a.factor, a.position, a.variable, c.others, o.hole
+        FROM arguments a
+        JOIN crowded o ON o.id = a.factor
+        JOIN companions c ON c.id = a.variable
+        """,
+    )
+    journal.create(
+        "companions_coded",
+        """
+        SELECT others, row_number() OVER (ORDER BY min(variable)) AS code
+        FROM crowded_arguments
+        WHERE hole = 1
+        GROUP BY others
+        """,
+    )
+    return journal.count("companions_coded")
+
+
+def _companions_of(journal: Journal, types: Types) -> Ints:
+    """The companions of each argument of types, as numbers, 0 for nobody."""
+    factor, place, code = journal.integers(
+        """
+        SELECT c.owner, c.place, c.colour
+        FROM company c
+        JOIN types_by_company t ON t.first = c.owner
+        """
+    )
+    wide = int(types.positions.max(initial=0)) + 1
+    mine = owners_of(types.offsets) * wide + types.positions
+    order = np.argsort(mine)
+    found = np.zeros_like(types.looks)
+    theirs = np.searchsorted(types.first, factor) * wide + place
+    found[order[np.searchsorted(mine, theirs, sorter=order)]] = code
+    return found
 
 
 def find_owners(journal: Journal, given: Given) -> None:
@@ -153,8 +294,8 @@ def _group_individuals(journal: Journal) -> None:
     journal.drop("owned_factors", "all_owners", "owner_groups")
 
 
-def _check_count(journal: Journal) -> None:
-    count = journal.count("types_by_owner")
+def _check_count(journal: Journal, table: str) -> None:
+    count = journal.count(table)
     if count > MOST_TYPES:
         raise TooLargeError(
             f"the factors are of {count} different types by table, place and what their "

@@ -22,6 +22,7 @@ KNOBS = {  # what to do about errors, in the words of the page, as far as they c
     Remedy.ASK_TRANSFER: "choose the winning tables",
     Remedy.EXACT_ENGINE: "choose an exact engine",
     Remedy.GROUND_ENGINE: "choose the ground engine",
+    Remedy.ASK_ALL: "name one of its variables",
     Remedy.NO_PROFILES: "choose another way to fill",
     Remedy.THETA_BY_INDIVIDUALS: "choose whole individuals as the way to fill",
     Remedy.COHORTS_OR_MIXTURE: "choose cohorts as the way to fill, or the mixture over all tables",

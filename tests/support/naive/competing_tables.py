@@ -71,18 +71,20 @@ def competing(
     for factor in graph.factors:
         if not (structure_only or published) and (person := naive.owner(graph, factor)):
             homes.setdefault(person, []).append(factor)
-    classes: dict[Hashable, tuple[list[Unit], list[Unit]]] = {}  # receivers and donors
+    classes: dict[Hashable, tuple[list[Unit], list[Unit], naive.Keys]] = {}  # receivers, donors
     single, served = [[f] for f in graph.factors], set()
-    for pool in (list(homes.values()), single):
+    whole, apart = list(homes.values()), naive.in_company(graph, keys)
+    for level, (pool, told) in enumerate([(whole, apart), (whole, keys), (single, keys)]):
         for unit in pool:
-            donors = [other for other in pool if naive.partners(unit, other, keys) is not None]
+            donors = [other for other in pool if naive.partners(unit, other, told) is not None]
             holes = {f.name for f in unit if f.table is None} - served
             if holes and (donors or pool is single):
-                classes.setdefault((pool is single, look(unit, keys, False)), ([], donors))[
-                    0
-                ].append(unit)
+                found_in = level, look(unit, told, False)
+                classes.setdefault(found_in, ([], donors, told))[0].append(unit)
                 served |= holes
-    every = [alternatives_of(units, donors, keys, published) for units, donors in classes.values()]
+    every = [
+        alternatives_of(units, donors, told, published) for units, donors, told in classes.values()
+    ]
     found = [offers for offers in every if any(share >= theta for share, _ in offers)]
     filled = {name for offers in found for name in offers[0][1]}
     return found, [f.name for f in graph.factors if f.table is None and f.name not in filled]

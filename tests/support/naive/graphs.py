@@ -31,6 +31,7 @@ class Variable:
     labels: tuple[str, ...]
     kind: str | None
     owner: str | None
+    company: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,18 @@ def text(label: Any) -> str:
 
 
 def parse(model: dict[str, Any]) -> Graph:
-    """The ground part of a model; a variable's owner is the first individual it lists."""
+    """The ground part of a model; a variable's owner is the first individual it lists.
+
+    The others are its company.
+    """
     variables: dict[str, Variable] = {}
     for entry in model["variables"]:
         labels = entry.get("range", ["false", "true"])
         labels = model["ranges"][labels] if isinstance(labels, str) else labels
         individual = entry.get("individual") or [None]
-        owner = individual if isinstance(individual, str) else individual[0]
+        owner, *company = [individual] if isinstance(individual, str) else individual
         variables[entry["name"]] = Variable(
-            entry["name"], tuple(map(text, labels)), entry.get("kind"), owner
+            entry["name"], tuple(map(text, labels)), entry.get("kind"), owner, tuple(company)
         )
     factors = []
     for entry in model.get("factors", []):
@@ -293,6 +297,23 @@ def owner(graph: Graph, factor: Factor) -> str | None:
     return owners.pop() if len(owners) == 1 else None
 
 
+def in_company(graph: Graph, keys: Keys) -> Keys:
+    """Roles to which company belongs, where an owner has several factors in equal roles."""
+
+    def place(factor: Factor) -> tuple[str | None, frozenset[Any]]:
+        return owner(graph, factor), frozenset(Counter(keys[factor.name]).items())
+
+    often = Counter(map(place, graph.factors))
+    return {
+        factor.name: tuple(
+            (key, graph.variables[name].company if owner(graph, factor) and twins > 1 else ())
+            for key, name in zip(keys[factor.name], factor.args, strict=True)
+        )
+        for factor in graph.factors
+        for twins in [often[place(factor)]]
+    }
+
+
 def partners(receivers: list[Factor], donors: list[Factor], keys: Keys) -> dict[str, Factor] | None:
     """A one-to-one match of factors: receiver's factor name -> donor's factor, or None.
 
@@ -390,11 +411,15 @@ def transfer(
     depths = range((steps_used or 2) // 2, 0, -1)
     levels = {2 * depth: incoming(graph, roles, hub, depth) for depth in depths}
     individuals = use_individuals and not structure_only and steps_used is None
+    apart = in_company(graph, levels[2]) if individuals else {}
     records, completed = [], copy.deepcopy(model)
     for position, factor in enumerate(graph.factors):
         if factor.table is not None:
             continue
-        found = from_individuals(graph, factor, theta, levels[2]) if individuals else None
+        found = None
+        if individuals:
+            found = from_individuals(graph, factor, theta, apart)
+            found = found or from_individuals(graph, factor, theta, levels[2])
         unit = "individual" if found else "factor"
         for level, keys in levels.items():
             if not found or found[0]["status"] == "no_candidate":

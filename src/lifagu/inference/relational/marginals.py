@@ -157,8 +157,8 @@ class ClassMarginals(Framed, Computed):
     whole: Shattered
 
     @cached_property
-    def _known(self) -> list[int]:
-        """The kinds with a marginal, plain variables first, then by relation and constants."""
+    def known(self) -> list[int]:
+        """Classes with a marginal by number, plain variables first, then by relation."""
         kinds, marginals = self.whole.kinds, self.solution.marginals
         known = [
             number
@@ -171,28 +171,44 @@ class ClassMarginals(Framed, Computed):
     @cached_property
     def classes(self) -> list[MarginalClass]:
         """One entry per class of interchangeable ground variables."""
+        return list(map(self.class_of, self.known))
+
+    def class_of(self, number: int) -> MarginalClass:
+        """The class with a number among those of cells.
+
+        Parameters
+        ----------
+        number : int
+            One of `known`.
+
+        Returns
+        -------
+        MarginalClass
+        """
         kinds = self.whole.kinds
-        return [
-            MarginalClass(
-                kinds.name(number),
-                kinds.members(number),
-                kinds.individuals.members(number),
-                self._distribution(number),
-            )
-            for number in self._known
-        ]
+        return MarginalClass(
+            kinds.name(number),
+            kinds.members(number),
+            kinds.individuals.members(number),
+            self._distribution(number),
+        )
 
     @property
     def left_out(self) -> list[str]:
         """Classes connected to unknown factors, or in parts that are too large, in words."""
+        return list(map(self.whole.kinds.members, self.left))
+
+    @property
+    def left(self) -> list[int]:
+        """The same by number."""
         kinds = self.whole.kinds
-        known = set(self._known)
+        known = set(self.known)
         left = [
             number
             for number, kind in enumerate(kinds.kinds)
             if number not in known and not kind.counted
         ]
-        return [kinds.members(number) for number in sorted(left, key=kinds.sort_key)]
+        return sorted(left, key=kinds.sort_key)
 
     def _distribution(self, number: int) -> dict[str, float]:
         labels, value = self.whole.kinds.labels(number), int(self.whole.observed[number])
@@ -205,7 +221,7 @@ class ClassMarginals(Framed, Computed):
         number = self.whole.kinds.find(self.model.place_of(name))
         if number is None:
             raise ModelError(missing(name))
-        if number not in self._known:
+        if number not in self.known:
             raise self.refusal(name, self.whole.kinds.members(number))
         return self._distribution(number)
 
@@ -213,7 +229,7 @@ class ClassMarginals(Framed, Computed):
         try:
             return (
                 isinstance(name, str)
-                and self.whole.kinds.find(self.model.place_of(name)) in self._known
+                and self.whole.kinds.find(self.model.place_of(name)) in self.known
             )
         except ModelError:
             return False
@@ -221,22 +237,22 @@ class ClassMarginals(Framed, Computed):
     @property
     def count(self) -> int:
         """How many ground variables have a marginal, even if more than `len` can say."""
-        return sum(map(self.whole.kinds.individuals.members, self._known))
+        return sum(map(self.whole.kinds.individuals.members, self.known))
 
     def __len__(self) -> int:
         return self.count
 
     def __iter__(self) -> Iterator[str]:
         self._check_few()
-        return (name for name, _, _ in ground_names(self.whole.kinds, self._known))
+        return (name for name, _, _ in ground_names(self.whole.kinds, self.known))
 
     def expanded(self) -> ListedMarginals:
         """Every ground variable by name with its marginal; refused where there are too many."""
-        distributions = {number: self._distribution(number) for number in self._known}
+        distributions = {number: self._distribution(number) for number in self.known}
         self._check_few()
         named = {
             name: distributions[number]
-            for name, number, _ in ground_names(self.whole.kinds, self._known)
+            for name, number, _ in ground_names(self.whole.kinds, self.known)
         }
         return ListedMarginals(named, self)
 
@@ -249,13 +265,13 @@ class ClassMarginals(Framed, Computed):
             Name → columns; refused where there are too many ground variables.
         """
         self._check_few()
-        names, kinds = listed_names(self.whole.kinds, self._known)
-        every, known = np.arange(len(names)), sorted(self._known)
+        names, kinds = listed_names(self.whole.kinds, self.known)
+        every, known = np.arange(len(names)), sorted(self.known)
         shown = list(map(self._distribution, known))
         of = np.searchsorted(np.array(known), kinds)
-        return MarginalTables(name_column(names, every), self._keys(names), of, shown).tables()
+        return MarginalTables(name_column(names, every), self.about(names), of, shown).tables()
 
-    def _keys(self, names: GroundNames) -> Keys:
+    def about(self, names: GroundNames) -> Keys:
         """Who they are about; a lifted model has relations and constants of its own making."""
         if any(len(each.names) for each in self.model.vocabulary.relations):
             return NO_KEYS
@@ -267,5 +283,5 @@ class ClassMarginals(Framed, Computed):
             raise TooLargeError(what, remedy=Remedy.BY_CLASS)
 
     def __repr__(self) -> str:
-        kinds = counted(len(self._known), "kind")
+        kinds = counted(len(self.known), "kind")
         return f"<ClassMarginals: {counted(self.count, 'variable')} of {kinds}>"

@@ -162,12 +162,13 @@ def fill_on(
     fills = has_unknown(journal, given)
     looks, types = _types(journal, given, ranges, observations, fills, stage)
     keys, owners = _roles(ranges, looks, filling), np.full(len(types.first), -1)
+    companions = np.zeros_like(types.looks)
     if fills and filling.by in ("auto", "individuals") and given.has_individuals:
         stage("finding what individuals have")
         signatures = factor_signatures(types.offsets, keys[types.looks])
-        types, owners = split_by_owner(journal, given, types, signatures)
+        types, owners, companions = split_by_owner(journal, given, types, signatures)
     graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
-    moved = transfer_types(graph, keys[types.looks], types.size, owners, filling)
+    moved = transfer_types(graph, keys[types.looks], types.size, owners, companions, filling)
     if filling.by == "auto":
         places = place_roles(ranges.range_of[looks.declared], looks.degree, looks.kind)
         check_agreement(journal, given, types, moved, places[types.looks])

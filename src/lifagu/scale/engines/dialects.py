@@ -39,6 +39,16 @@ class Dialect:
         """The first item of a list, null if there is none."""
         return f"get({items}, 0)" if self.name == "spark" else f"list_extract({items}, 1)"
 
+    def rest(self, items: str) -> str:
+        """A list without its first item.
+
+        >>> DUCKDB.rest("names"), SPARK.rest("names")
+        ('list_slice(names, 2, len(names))', 'slice(names, 2, size(names))')
+        """
+        if self.name == "spark":
+            return f"slice({items}, 2, size({items}))"
+        return f"list_slice({items}, 2, len({items}))"
+
     def filled(self, items: str) -> str:
         """How many items of a list are not null."""
         return (
