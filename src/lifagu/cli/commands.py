@@ -351,6 +351,17 @@ def validate(options: Options) -> None:
         say(report(found))
 
 
+def show(options: Options) -> None:
+    """``lifagu show``."""
+    with opened(options) as (case, progress):
+        progress.stage("asking")
+        found = case.show(options.individual, like=options.like)
+    if options.json:
+        say_json(found.json())
+    else:
+        say(str(found))
+
+
 def convert(options: Options) -> None:
     """``lifagu convert``."""
     from lifagu.questions.storage import drops_support
@@ -437,5 +448,6 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "plot": plot,
     "query": query,
     "serve": serve,
+    "show": show,
     "validate": validate,
 }

@@ -232,6 +232,20 @@ def _validate(parser: Parser) -> None:
     options.quiet(parser)
 
 
+def _show(parser: Parser) -> None:
+    options.model(parser)
+    text = "who: its name, with its domain before it (Machine:M-200) where two domains have it"
+    value(parser, "individual", "NAME", text)
+    text = "individuals to name that it is like, at most"
+    count(parser, "--like", "N", 0, 5, text)
+    options.filling(parser)
+    options.unknown(parser, UNKNOWN)
+    options.evidence(parser)
+    options.memory_limit(parser)
+    options.json(parser)
+    options.quiet(parser)
+
+
 def _asking(
     parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES
 ) -> None:
@@ -343,6 +357,7 @@ COMMANDS: Commands = {
         _validate,
         "hide observed cells, predict them from the others, and say how far to trust answers",
     ),
+    "show": (_show, "everything known, filled and predicted about one individual, as a card"),
     "convert": (_convert, "translate a model between formats, by file ending"),
     "plot": (
         _plot,

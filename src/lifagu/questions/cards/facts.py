@@ -1,0 +1,175 @@
+"""What was observed about an individual, and what is expected of the rest, beside what is usual."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.errors import NoAnswerError, TooLargeError
+from lifagu.graph.evidence import NamedEvidence
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.answer import Answer
+from lifagu.questions import asking
+from lifagu.questions.cards.card import KnownFact, More, PredictedValue
+from lifagu.questions.cards.individual import Individual
+from lifagu.questions.conditions import condition_relations
+from lifagu.questions.statement import Statement
+from lifagu.relational.grounding import ground_names
+
+MOST_OF_RELATION = 8  # facts, and predictions, of one relation
+FEW_OBSERVED = 10  # below, what is usual is what is predicted of others
+MOST_OTHERS = 20  # of whom that is asked
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """The variables of an individual, observed or not, and all that was observed."""
+
+    case: Statement
+    who: Individual
+    seen: NamedEvidence
+
+    @property
+    def _graph(self) -> FactorGraph:
+        return self.who.graph
+
+    @property
+    def _is_observed(self) -> Ints:
+        return self.seen.bound.value_of_each(len(self._graph.variable_names))
+
+    # ---- known
+
+    def known(self) -> tuple[tuple[KnownFact, ...], tuple[More, ...]]:
+        """What was observed, the first of each relation, and how many more there are."""
+        values = self._is_observed
+        soft = np.isin(self.who.variables, self.seen.bound.soft_variables)
+        mine = self.who.variables[(values[self.who.variables] >= 0) | soft]
+        shown, more = self._first_of_each(mine)
+        return tuple(self._known(each, values) for each in shown), more
+
+    def _known(self, variable: int, values: Ints) -> KnownFact:
+        name = self._graph.variable_names[variable]
+        said, own = self.seen[name], int(values[variable])
+        peers = values[self.who.peers(variable)]
+        observed = int((peers >= 0).sum())
+        return KnownFact(
+            self.who.relation(variable),
+            name,
+            self.who.others(variable),
+            said if isinstance(said, str) else max(said, key=said.__getitem__),
+            own >= 0,
+            int((peers == own).sum()) / observed if own >= 0 else None,
+            observed,
+        )
+
+    def _first_of_each(self, variables: Ints) -> tuple[list[int], tuple[More, ...]]:
+        """The first variables of each relation, and how many more there are."""
+        found: dict[str, list[int]] = {}
+        for each in variables.tolist():
+            found.setdefault(self.who.relation(each), []).append(each)
+        shown = [each for some in found.values() for each in some[:MOST_OF_RELATION]]
+        left = {name: len(some) - MOST_OF_RELATION for name, some in found.items()}
+        return shown, tuple(More(name, count) for name, count in left.items() if count > 0)
+
+    # ---- predicted
+
+    def predicted(self) -> tuple[tuple[PredictedValue, ...], tuple[More, ...], tuple[str, ...]]:
+        """What is expected of the others, how many more there are, and what only tells."""
+        values = self._is_observed
+        hidden = self.who.variables[values[self.who.variables] < 0]
+        asked, conditions = self._without_conditions(hidden)
+        shown, more = self._first_of_each(asked)
+        by_relation: dict[tuple[str, int], list[int]] = {}
+        for each in shown:
+            key = self.who.relation(each), len(self.who.of(each))
+            by_relation.setdefault(key, []).append(each)
+        peers = {key: self.who.peers(some[0]) for key, some in by_relation.items()}
+        others = {
+            key: self._some_others(these[values[these] < 0], by_relation[key])
+            for key, these in peers.items()
+            if (values[these] >= 0).sum() < FEW_OBSERVED
+        }
+        wanted = dict.fromkeys([*shown, *(each for some in others.values() for each in some)])
+        said = dict(zip(wanted, self._asked(list(wanted)), strict=True))
+        found = []
+        for key, some in by_relation.items():
+            if key in others:
+                usual, is_ = _average([said[each] for each in others[key]]), "predicted"
+            else:
+                usual, is_ = self._frequencies(some[0], values[peers[key]]), "observed"
+            found += [self._predicted(each, said[each], usual, is_) for each in some]
+        return tuple(found), more, conditions
+
+    def _without_conditions(self, variables: Ints) -> tuple[Ints, tuple[str, ...]]:
+        """Those that can be asked about, and relations of the others, which only tell."""
+        conditions = condition_relations(self.case.opened.loaded(self.case.place))
+        if not conditions or self.case.added:
+            return variables, ()
+        tells = np.isin(ground_names(self._graph).origins(variables) - 1, conditions)
+        names = dict.fromkeys(self.who.relation(each) for each in variables[tells].tolist())
+        return variables[~tells], tuple(names)
+
+    def _some_others(self, peers: Ints, own: list[int]) -> list[int]:
+        """Some variables of others, from all over the relation."""
+        peers = peers[~np.isin(peers, own)]
+        many = min(len(peers), MOST_OTHERS)
+        places = np.linspace(0, len(peers) - 1, many).astype(np.int64)
+        chosen: list[int] = peers[places].tolist()
+        return chosen
+
+    def _asked(self, variables: Sequence[int]) -> list[Answer | str]:
+        """An answer for each, or why there is none; asked together, and apart where that fails."""
+        if not variables:
+            return []
+        names = [(name,) for name in self._graph.variable_names.of_nodes(np.array(variables))]
+        try:
+            planned = asking.plan(self.case, names, "auto", {})
+            return [*planned.run(self.case.place.progress).answers]
+        except (NoAnswerError, TooLargeError) as error:
+            if len(variables) == 1:
+                return [str(error)]
+            half = len(variables) // 2
+            return [*self._asked(variables[:half]), *self._asked(variables[half:])]
+
+    def _frequencies(self, variable: int, values: Ints) -> tuple[dict[str, float], int]:
+        """How often each label was observed in a relation, and how often one was."""
+        labels, order = self._graph.labels(variable), self._graph.declared_order(variable)
+        seen = values[values >= 0]
+        counts: Floats = np.bincount(seen, minlength=len(labels))[order] / max(len(seen), 1)
+        return dict(zip(labels, counts.tolist(), strict=True)), len(seen)
+
+    def _predicted(
+        self, variable: int, said: Answer | str, usual: tuple[dict[str, float], int], is_: str
+    ) -> PredictedValue:
+        name = self._graph.variable_names[variable]
+        about = self.who.relation(variable), name, self.who.others(variable)
+        if isinstance(said, str):
+            return PredictedValue(*about, (), (), (), 0, "", 0, None, (), said)
+        chances = said.probabilities.reshape(-1)
+        order = np.argsort(-chances, kind="stable").tolist()
+        labels = tuple(said.ranges[0][place] for place in order)
+        shares, many = usual
+        return PredictedValue(
+            *about,
+            labels,
+            tuple(float(chances[place]) for place in order),
+            tuple(shares[label] for label in labels) if many else (),
+            many,
+            is_ if many else "",
+            len(said.rests_on),
+            said.weakest_share,
+            said.warnings,
+            "",
+        )
+
+
+def _average(answers: Sequence[Answer | str]) -> tuple[dict[str, float], int]:
+    """The mean of answers by label, and of how many."""
+    some = [each for each in answers if isinstance(each, Answer)]
+    if not some:
+        return {}, 0
+    labels = some[0].ranges[0]
+    return {label: sum(each[label] for each in some) / len(some) for label in labels}, len(some)
