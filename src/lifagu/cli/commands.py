@@ -362,6 +362,15 @@ def show(options: Options) -> None:
         say(str(found))
 
 
+def compare(options: Options) -> None:
+    """``lifagu compare``."""
+    found = lifagu.compare(options.before, options.after, top=options.top)
+    if options.json:
+        say_json(found.json())
+    else:
+        say(str(found))
+
+
 def convert(options: Options) -> None:
     """``lifagu convert``."""
     from lifagu.questions.storage import drops_support
@@ -433,6 +442,7 @@ def serve(options: Options) -> None:
 
 COMMANDS: dict[str, Callable[[Options], None]] = {
     "check": check,
+    "compare": compare,
     "completion": completion,
     "convert": convert,
     "demo": demo,

@@ -246,6 +246,17 @@ def _show(parser: Parser) -> None:
     options.quiet(parser)
 
 
+def _compare(parser: Parser) -> None:
+    text = (
+        "a folder of impute --out, a file of marginals --out, or the --json of query, marginals "
+        "or impute"
+    )
+    value(parser, "before", "RESULT1", text)
+    value(parser, "after", "RESULT2", "the same of the other run")
+    count(parser, "--top", "N", 0, 10, "changes of each sort to name, at most")
+    options.json(parser)
+
+
 def _asking(
     parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES
 ) -> None:
@@ -358,6 +369,7 @@ COMMANDS: Commands = {
         "hide observed cells, predict them from the others, and say how far to trust answers",
     ),
     "show": (_show, "everything known, filled and predicted about one individual, as a card"),
+    "compare": (_compare, "what changed between two results, and why"),
     "convert": (_convert, "translate a model between formats, by file ending"),
     "plot": (
         _plot,

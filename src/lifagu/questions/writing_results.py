@@ -33,14 +33,20 @@ from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import Colouring
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.relational.marginals import ClassMarginals
+from lifagu.questions.comparing.run import RUN, run_text
 from lifagu.questions.storage import is_folder, write
 from lifagu.questions.table_posteriors import table_posteriors
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 IMPUTED = frozenset(
-    f"{name}.{ending}"
-    for name in ("transfers", "tables", "marginals")
-    for ending in ("parquet", "csv")
+    [
+        RUN,
+        *(
+            f"{name}.{ending}"
+            for name in ("transfers", "tables", "marginals", "evidence")
+            for ending in ("parquet", "csv")
+        ),
+    ]
 )
 ByName = Mapping[str, Mapping[str, float]]  # label → probability, of each variable
 
@@ -94,17 +100,20 @@ def write_marginals(path: PathLike, found: ByName) -> None:
         What `marginals` gave.
     """
     if not str(path).lower().endswith(".parquet"):
-        write_csv(path, *_marginal_rows(found))
+        write_csv(path, *marginal_rows(found))
     elif isinstance(found, AllMarginals):
-        write_table(path, _marginal_columns(found))
+        write_table(path, marginal_columns(found))
     else:
-        header, rows = _marginal_rows(found)
+        header, rows = marginal_rows(found)
         cells = list(zip(*rows, strict=True)) or [()] * len(header)
         write_table(path, dict(zip(header, map(_column, cells), strict=True)))
 
 
 def write_imputed(
-    path: PathLike, tables: Mapping[str, Columns], progress: Tell | None = None
+    path: PathLike,
+    tables: Mapping[str, Columns],
+    progress: Tell | None = None,
+    run: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the tables of an `impute` into a folder, replaced in one step.
 
@@ -119,18 +128,23 @@ def write_imputed(
         Name → columns, as `Imputed.tables` gives them.
     progress : callable, optional
         Called with (rows done, rows in all) after each table.
+    run : mapping, optional
+        What is known of the run, to be written as `run.json` beside them.
     """
     check_imputed_target(path)
+    beside = {} if run is None else {RUN: run_text(run)}
     if not _wants_csv(path):
-        write_folder(path, tables, progress, IMPUTED)
+        write_folder(path, tables, progress, IMPUTED, beside)
         return
     with replaced_folder(path, IMPUTED) as temporary:
         for name, columns in tables.items():
             write_csv(
                 temporary / f"{name}.csv",
                 list(columns),
-                zip(*map(_cells, columns.values()), strict=True),
+                zip(*map(cells, columns.values()), strict=True),
             )
+        for name, text in beside.items():
+            (temporary / name).write_text(text, encoding="utf-8")
 
 
 def check_imputed_target(path: PathLike) -> None:
@@ -152,7 +166,7 @@ def _wants_csv(path: PathLike) -> bool:
     return Path(path).suffix.lower() == ".csv"
 
 
-def _cells(column: Column) -> Sequence[Any]:
+def cells(column: Column) -> Sequence[Any]:
     """The values of a column as a CSV file has them, one by one."""
     if isinstance(column, Lists):
         of = np.arange(len(column.offsets) - 1) if column.of is None else column.of
@@ -170,7 +184,7 @@ def _cells(column: Column) -> Sequence[Any]:
     return ["" if each is None or each != each else each for each in values]
 
 
-def _marginal_rows(found: ByName) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
+def marginal_rows(found: ByName) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
     """All marginals as a header and rows: by class or by name."""
     if isinstance(found, ClassMarginals):
         classes = ((each, pair) for each in found.classes for pair in each.probabilities.items())
@@ -184,7 +198,7 @@ def _column(values: Sequence[Any]) -> Column:
     return np.array(values) if values and not isinstance(values[0], str) else texts(values)
 
 
-def _marginal_columns(found: AllMarginals) -> Columns:
+def marginal_columns(found: AllMarginals) -> Columns:
     """The same as columns, by array: variables that share a marginal cost nothing."""
     names, variables = found.graph.variable_names, found.variables
     of_variable, distributions = found.classes

@@ -29,6 +29,8 @@ class KnownFact:
         How often this label was observed among all `observed` variables of the relation.
     observed : int
         How many these are.
+    count : int
+        How many variables this was observed of alike, `variable` then saying which.
     """
 
     relation: str
@@ -38,6 +40,7 @@ class KnownFact:
     certain: bool
     share: float | None
     observed: int
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ class PredictedValue:
         Why it is not to be trusted much.
     no_answer : str
         Why there is none; "" where there is one.
+    count : int
+        How many variables are predicted alike, `variable` then saying which.
     """
 
     relation: str
@@ -113,6 +118,7 @@ class PredictedValue:
     weakest_share: float | None
     warnings: tuple[str, ...]
     no_answer: str
+    count: int = 1
 
     @property
     def guess(self) -> bool:
@@ -185,8 +191,8 @@ class AlikeIndividuals:
 
     Attributes
     ----------
-    by : {"cohort", "tables", "observations"}
-        What was compared.
+    by : {"cohort", "tables", "observations", "everything"}
+        What was compared; "everything" where nothing at all tells them apart.
     measure : str
         How, in words.
     nearest : tuple of AlikeIndividual

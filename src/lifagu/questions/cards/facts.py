@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.inference.answer import Answer
-from lifagu.questions import asking
+from lifagu.questions.cards.answering import (
+    FEW_OBSERVED,
+    MOST_OTHERS,
+    Usual,
+    answers_or_why,
+    average,
+    predicted,
+)
 from lifagu.questions.cards.card import KnownFact, More, PredictedValue
 from lifagu.questions.cards.individual import Individual
 from lifagu.questions.conditions import condition_relations
@@ -20,8 +24,6 @@ from lifagu.questions.statement import Statement
 from lifagu.relational.grounding import ground_names
 
 MOST_OF_RELATION = 8  # facts, and predictions, of one relation
-FEW_OBSERVED = 10  # below, what is usual is what is predicted of others
-MOST_OTHERS = 20  # of whom that is asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +53,12 @@ class Facts:
         return tuple(self._known(each, values) for each in shown), more
 
     def _known(self, variable: int, values: Ints) -> KnownFact:
-        name = self._graph.variable_names[variable]
-        said, own = self.seen[name], int(values[variable])
+        about = self._about(variable)
+        said, own = self.seen[about[1]], int(values[variable])
         peers = values[self.who.peers(variable)]
         observed = int((peers >= 0).sum())
         return KnownFact(
-            self.who.relation(variable),
-            name,
-            self.who.others(variable),
+            *about,
             said if isinstance(said, str) else max(said, key=said.__getitem__),
             own >= 0,
             int((peers == own).sum()) / observed if own >= 0 else None,
@@ -93,14 +93,15 @@ class Facts:
             if (values[these] >= 0).sum() < FEW_OBSERVED
         }
         wanted = dict.fromkeys([*shown, *(each for some in others.values() for each in some)])
-        said = dict(zip(wanted, self._asked(list(wanted)), strict=True))
+        names = self._graph.variable_names.of_nodes(np.array([*wanted], dtype=np.int64))
+        said = dict(zip(wanted, answers_or_why(self.case, names), strict=True))
         found = []
         for key, some in by_relation.items():
             if key in others:
-                usual, is_ = _average([said[each] for each in others[key]]), "predicted"
+                usual = average([(said[each], 1) for each in others[key]])
             else:
-                usual, is_ = self._frequencies(some[0], values[peers[key]]), "observed"
-            found += [self._predicted(each, said[each], usual, is_) for each in some]
+                usual = self._frequencies(some[0], values[peers[key]])
+            found += [predicted(*self._about(each), said[each], usual) for each in some]
         return tuple(found), more, conditions
 
     def _without_conditions(self, variables: Ints) -> tuple[Ints, tuple[str, ...]]:
@@ -120,56 +121,14 @@ class Facts:
         chosen: list[int] = peers[places].tolist()
         return chosen
 
-    def _asked(self, variables: Sequence[int]) -> list[Answer | str]:
-        """An answer for each, or why there is none; asked together, and apart where that fails."""
-        if not variables:
-            return []
-        names = [(name,) for name in self._graph.variable_names.of_nodes(np.array(variables))]
-        try:
-            planned = asking.plan(self.case, names, "auto", {})
-            return [*planned.run(self.case.place.progress).answers]
-        except (NoAnswerError, TooLargeError) as error:
-            if len(variables) == 1:
-                return [str(error)]
-            half = len(variables) // 2
-            return [*self._asked(variables[:half]), *self._asked(variables[half:])]
+    def _about(self, variable: int) -> tuple[str, str, tuple[str, ...]]:
+        """The relation and name of a variable, and whom else it is about."""
+        name = self._graph.variable_names[variable]
+        return self.who.relation(variable), name, self.who.others(variable)
 
-    def _frequencies(self, variable: int, values: Ints) -> tuple[dict[str, float], int]:
-        """How often each label was observed in a relation, and how often one was."""
+    def _frequencies(self, variable: int, values: Ints) -> Usual:
+        """How often each label was observed in a relation."""
         labels, order = self._graph.labels(variable), self._graph.declared_order(variable)
         seen = values[values >= 0]
         counts: Floats = np.bincount(seen, minlength=len(labels))[order] / max(len(seen), 1)
-        return dict(zip(labels, counts.tolist(), strict=True)), len(seen)
-
-    def _predicted(
-        self, variable: int, said: Answer | str, usual: tuple[dict[str, float], int], is_: str
-    ) -> PredictedValue:
-        name = self._graph.variable_names[variable]
-        about = self.who.relation(variable), name, self.who.others(variable)
-        if isinstance(said, str):
-            return PredictedValue(*about, (), (), (), 0, "", 0, None, (), said)
-        chances = said.probabilities.reshape(-1)
-        order = np.argsort(-chances, kind="stable").tolist()
-        labels = tuple(said.ranges[0][place] for place in order)
-        shares, many = usual
-        return PredictedValue(
-            *about,
-            labels,
-            tuple(float(chances[place]) for place in order),
-            tuple(shares[label] for label in labels) if many else (),
-            many,
-            is_ if many else "",
-            len(said.rests_on),
-            said.weakest_share,
-            said.warnings,
-            "",
-        )
-
-
-def _average(answers: Sequence[Answer | str]) -> tuple[dict[str, float], int]:
-    """The mean of answers by label, and of how many."""
-    some = [each for each in answers if isinstance(each, Answer)]
-    if not some:
-        return {}, 0
-    labels = some[0].ranges[0]
-    return {label: sum(each[label] for each in some) / len(some) for label in labels}, len(some)
+        return Usual(dict(zip(labels, counts.tolist(), strict=True)), len(seen), "observed")

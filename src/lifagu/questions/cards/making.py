@@ -9,6 +9,7 @@ from lifagu.questions.cards.alike import alike
 from lifagu.questions.cards.card import Card, PredictedValue
 from lifagu.questions.cards.facts import Facts
 from lifagu.questions.cards.individual import individual
+from lifagu.questions.cards.over_cells import card_over_cells, is_large
 from lifagu.questions.cards.tables import filled, links
 from lifagu.questions.reasons import Reasons, reasons
 from lifagu.questions.statement import Statement
@@ -21,6 +22,8 @@ TELLING = 0.05  # how far from what is usual a prediction must be for its reason
 def card(case: Statement, name: str, like: int) -> Card:
     """Everything known, filled and predicted about one individual; like: how many it is like."""
     choose(case, "show")
+    if is_large(case):
+        return card_over_cells(case, name, like)
     graph = in_memory.grounded(case)
     who = individual(name, graph, in_memory.grounded(replace(case, added=())))
     seen = in_memory.bound(case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from lifagu.basics.words import counted
+from lifagu.basics.words import aligned, counted, percent
 from lifagu.filling.chance import GUESS
 from lifagu.questions.cards.card import (
     AlikeIndividuals,
@@ -33,7 +33,7 @@ def card_in_words(card: Card) -> str:
     parts = [
         [f"{card.individual}{domain}"],
         _part("known", _known(card), "nothing was observed"),
-        _part("filled", _filled(card)),
+        _part("filled", [*_filled(card)]),
         _part("predicted", _predicted(card), "nothing is left to predict"),
         _part(
             "why", [line.removeprefix("why ") for why in card.why for line in str(why).split("\n")]
@@ -68,29 +68,26 @@ def _wrapped(line: str) -> str:
     )
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows with their columns aligned."""
-    if not rows:
-        return []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-
-
 # ---- known, filled, predicted
 
 
 def _known(card: Card) -> list[str]:
-    lines = _aligned([_fact(each) for each in card.known])
+    lines = aligned([_fact(each) for each in card.known])
     return [*lines, *_more(card.more_known, "observed")]
 
 
 def _fact(fact: KnownFact) -> tuple[str, str, str]:
+    variable = _counted(fact.variable, fact.count)
     if not fact.certain:
-        return fact.variable, f"likely {fact.value}", "not for certain"
+        return variable, f"likely {fact.value}", "not for certain"
     usual = ""
     if fact.observed > 1 and fact.share is not None:
         usual = f"as {fact.share:.0%} of {fact.observed}"
-    return fact.variable, fact.value, usual
+    return variable, fact.value, usual
+
+
+def _counted(variable: str, count: int) -> str:
+    return f"{variable} ({count} alike)" if count > 1 else variable
 
 
 def _more(more: Sequence[More], what: str) -> list[str]:
@@ -120,7 +117,7 @@ def _table(table: FilledTable) -> str:
 def _predicted(card: Card) -> list[str]:
     answered = [each for each in card.predicted if not each.no_answer]
     for most in range(MOST_LABELS, 0, -1):
-        lines = _aligned([_prediction(each, most) for each in answered])
+        lines = aligned([_prediction(each, most) for each in answered])
         if max(map(len, lines), default=0) + 2 <= WIDTH:
             break
     lines += [f"{each.variable}: {each.no_answer}" for each in card.predicted if each.no_answer]
@@ -138,9 +135,9 @@ def _predicted(card: Card) -> list[str]:
 
 def _prediction(said: PredictedValue, most: int) -> tuple[str, str, str, str]:
     pairs = list(zip(said.labels, said.probabilities, strict=True))
-    shown = "  ".join(f"{label} {_percent(chance)}" for label, chance in pairs[:most])
+    shown = "  ".join(f"{label} {percent(chance)}" for label, chance in pairs[:most])
     shown += " …" * (len(pairs) > most)
-    return said.variable, shown, _usual(said), GUESS if said.guess else ""
+    return _counted(said.variable, said.count), shown, _usual(said), GUESS if said.guess else ""
 
 
 def _usual(said: PredictedValue) -> str:
@@ -150,22 +147,12 @@ def _usual(said: PredictedValue) -> str:
         return "as usual"
     place = max(range(len(said.usual)), key=lambda each: (said.usual[each], -each))
     other = f"{said.labels[place]} " if place else ""
-    return f"usually {other}{_percent(said.usual[place])}"
+    return f"usually {other}{percent(said.usual[place])}"
 
 
 def _rests_on(said: PredictedValue) -> str:
     weakest = "" if said.weakest_share is None else f", weakest share {said.weakest_share:.0%}"
     return f"{counted(said.rests_on, 'lent table')}{weakest}" if said.rests_on else ""
-
-
-def _percent(chance: float) -> str:
-    """A probability such that what is nearly but not quite certain does not look so.
-
-    >>> _percent(0.5), _percent(0.9993), _percent(1.0), _percent(0.002)
-    ('50%', '99.9%', '100%', '0.2%')
-    """
-    near = 0 < min(chance, 1 - chance) < 0.01
-    return f"{chance:.1%}" if near else f"{chance:.0%}"
 
 
 # ---- links, and whom it is like
@@ -183,7 +170,7 @@ def _link(link: LinkedTo) -> str:
 
 def _alike(alike: AlikeIndividuals) -> Iterator[str]:
     as_near = f"; {alike.as_near} are as near as the first" if alike.as_near > 1 else ""
-    if alike.by == "cohort":
+    if alike.by in ("cohort", "everything"):
         names = ", ".join(each.individual for each in alike.nearest)
         more = alike.as_near - len(alike.nearest)
         yield f"by {alike.measure}: {names}" + (f" and {more} more" if more > 0 else "")
