@@ -132,8 +132,8 @@ def _impute(parser: Parser) -> None:
     value(parser, "--queries", "Q", text, nargs="+")
     target = parser.add_mutually_exclusive_group()
     text = (
-        "write transfers, tables and marginals into a folder: as Parquet, "
-        "or as CSV if its name ends in .csv"
+        "write transfers, tables, marginals and evidence into a folder: as Parquet, "
+        "or as CSV if its name ends in .csv; run.json beside them says what the run was"
     )
     value(target, "--out", "FOLDER", text)
     text = (

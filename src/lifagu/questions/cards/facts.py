@@ -88,7 +88,7 @@ class Facts:
             by_relation.setdefault(key, []).append(each)
         peers = {key: self.who.peers(some[0]) for key, some in by_relation.items()}
         others = {
-            key: self._some_others(these[values[these] < 0], by_relation[key])
+            key: self._some_others(these[values[these] < 0])
             for key, these in peers.items()
             if (values[these] >= 0).sum() < FEW_OBSERVED
         }
@@ -113,11 +113,10 @@ class Facts:
         names = dict.fromkeys(self.who.relation(each) for each in variables[tells].tolist())
         return variables[~tells], tuple(names)
 
-    def _some_others(self, peers: Ints, own: list[int]) -> list[int]:
-        """Some variables of others, from all over the relation."""
-        peers = peers[~np.isin(peers, own)]
-        many = min(len(peers), MOST_OTHERS)
-        places = np.linspace(0, len(peers) - 1, many).astype(np.int64)
+    def _some_others(self, peers: Ints) -> list[int]:
+        """Some variables that are not about it, from all over the relation."""
+        peers = np.setdiff1d(peers, self.who.variables)
+        places = np.linspace(0, len(peers) - 1, min(len(peers), MOST_OTHERS)).astype(np.int64)
         chosen: list[int] = peers[places].tolist()
         return chosen
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
@@ -102,7 +101,8 @@ def individual(name: str, graph: FactorGraph, before: FactorGraph) -> Individual
         raise ModelError(f"'{name}' is in several domains; say {' or '.join(found)}")
     for called, of in found.items():
         return Individual(graph, numbers[called], of)
-    close = did_you_mean(name, chain(_like_spelt(name, graph), graph.individuals))
+    near = next(_like_spelt(name, graph), "")
+    close = f"; did you mean '{near}'?" if near else did_you_mean(name, graph.individuals)
     there = close or f", which has {listed(graph.individuals)}"
     raise ModelError(outside or f"there is no individual '{name}' in the model{there}")
 

@@ -62,7 +62,7 @@ class TransferChange:
     ----------
     factor : str
         The factor.
-    what : {"became unknown", "no longer unknown", "status", "donor", "share", "posterior"}
+    what : {"became unknown", "no longer unknown", "status", "donor", "table", "share", "posterior"}
         The first of these that changed.
     before, after : LoanState or None
         None where it was not unknown.

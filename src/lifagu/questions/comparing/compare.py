@@ -11,21 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, distinct
 from lifagu.basics.inputs import whole
 from lifagu.errors import FormatError
-from lifagu.questions.comparing.changes import (
-    AnswerChange,
-    Changes,
-    EvidenceChange,
-    LoanState,
-    RunChange,
-    TransferChange,
-)
-from lifagu.questions.comparing.results import ComparedResult, Texts, result_of
-
-ALMOST = 1e-9  # by which numbers may differ that are the same
-WHAT_CHANGED = ("became unknown", "no longer unknown", "status", "donor", "share", "posterior")
+from lifagu.questions.comparing.changes import AnswerChange, Changes, EvidenceChange, RunChange
+from lifagu.questions.comparing.loans import ALMOST, WHAT_CHANGED, Loans, numbered
+from lifagu.questions.comparing.results import ComparedResult, result_of
 
 
 def compare(before: Any, after: Any, *, top: int = 10) -> Changes:
@@ -73,23 +64,23 @@ class _Pair:
 
     @cached_property
     def _variables(self) -> tuple[list[str], tuple[Ints, Ints]]:
-        return _numbered(self.before.variables, self.after.variables)
+        return numbered(self.before.variables, self.after.variables)
 
     @cached_property
     def _labels(self) -> tuple[list[str], tuple[Ints, Ints]]:
-        return _numbered(self.before.labels, self.after.labels)
+        return numbered(self.before.labels, self.after.labels)
 
     @cached_property
     def _cells(self) -> tuple[Ints, Floats, Floats]:
         """Each pair of variable and label that one of them has, and both probabilities."""
         width = max(len(self._labels[0]), 1)
         keys = [v * width + k for v, k in zip(self._variables[1], self._labels[1], strict=True)]
-        every = np.unique(np.concatenate(keys))
+        every = distinct(np.concatenate(keys))
         found = []
         for result, key in zip(self._both, keys, strict=True):
             values, place = np.zeros(len(every)), np.searchsorted(every, key)
-            if len(np.unique(key)) < len(key):
-                _refuse_twice(result, key)
+            if (np.bincount(place) > 1).any():
+                _refuse_twice(result, place)
             values[place] = result.probabilities
             found.append(values)
         return every, found[0], found[1]
@@ -184,8 +175,8 @@ class _Pair:
     # ---- why
 
     @cached_property
-    def _loans(self) -> _Loans:
-        return _Loans(self.before.transfers, self.after.transfers)
+    def _loans(self) -> Loans:
+        return Loans(*((each.transfers, each.tables) for each in self._both))
 
     @cached_property
     def _reasons(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
@@ -240,94 +231,6 @@ class _Pair:
             yield "who lent what to whom"
         if self.before.evidence is None or self.after.evidence is None:
             yield "what was observed"
-
-
-@dataclass(frozen=True, eq=False)
-class _Loans:
-    """The transfers of two results, by factor."""
-
-    before: dict[str, NDArray[Any]] | None
-    after: dict[str, NDArray[Any]] | None
-
-    @cached_property
-    def _matched(self) -> tuple[list[str], Ints, Ints]:
-        """The factors that are unknown in either, and the row of each in both, -1 where in none."""
-        if self.before is None or self.after is None:
-            nothing = np.zeros(0, dtype=np.int64)
-            return [], nothing, nothing
-        names, numbers = _numbered(self.before["factor"], self.after["factor"])
-        rows = []
-        for each in numbers:
-            row = np.full(len(names), -1, dtype=np.int64)
-            row[each] = np.arange(len(each))
-            rows.append(row)
-        return names, rows[0], rows[1]
-
-    @cached_property
-    def kinds(self) -> Ints:
-        """The first thing that changed about each, a place in WHAT_CHANGED; -1 if nothing did."""
-        names, first, second = self._matched
-        kinds = np.full(len(names), -1, dtype=np.int64)
-        if self.before is None or self.after is None:
-            return kinds
-        both = np.flatnonzero((first >= 0) & (second >= 0))
-        a, b = first[both], second[both]
-        for place in (5, 4, 3, 2):  # what comes first is said last
-            what = WHAT_CHANGED[place]
-            old, new = self.before[what][a], self.after[what][b]
-            if place >= 4:
-                off = np.abs(old - new) > ALMOST
-                differs = off | (np.isnan(old) != np.isnan(new))
-            else:
-                differs = (_said(old) != _said(new)).astype(np.bool_)
-            kinds[both[differs]] = place
-        kinds[first < 0], kinds[second < 0] = 0, 1
-        return kinds
-
-    @property
-    def changed(self) -> list[str]:
-        """The factors about which something changed."""
-        return [self._matched[0][each] for each in np.flatnonzero(self.kinds >= 0).tolist()]
-
-    def first(self, most: int) -> Iterator[TransferChange]:
-        """The first of these, by what changed, then in the order of the results."""
-        names, before, after = self._matched
-        changed = np.flatnonzero(self.kinds >= 0)
-        order = changed[np.argsort(self.kinds[changed], kind="stable")]
-        for each in order[:most].tolist():
-            yield TransferChange(
-                names[each],
-                WHAT_CHANGED[int(self.kinds[each])],
-                _loan(self.before, int(before[each])),
-                _loan(self.after, int(after[each])),
-            )
-
-
-def _loan(transfers: dict[str, NDArray[Any]] | None, row: int) -> LoanState | None:
-    if transfers is None or row < 0:
-        return None
-    share, posterior = (float(transfers[name][row]) for name in ("share", "posterior"))
-    return LoanState(
-        str(transfers["status"][row]),
-        transfers["donor"][row] or None,
-        None if np.isnan(share) else share,
-        None if np.isnan(posterior) else posterior,
-    )
-
-
-def _said(values: Texts) -> Texts:
-    """Texts in which nothing said is always empty."""
-    return np.where(values == None, "", values)  # noqa: E711
-
-
-def _numbered(first: Texts, second: Texts) -> tuple[list[str], tuple[Ints, Ints]]:
-    """All different texts in the order in which they are met, and the number of each one's."""
-    names = list(dict.fromkeys(chain(first, second)))
-    number = dict(zip(names, count(), strict=False)).__getitem__
-    return names, (
-        np.fromiter(map(number, first), np.int64, len(first)),
-        np.fromiter(map(number, second), np.int64, len(second)),
-    )
 
 
 def _refuse_twice(result: ComparedResult, keys: Ints) -> None:

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats
 from lifagu.basics.atomic_files import PathLike
-from lifagu.basics.columns import Column, Lists, NumberedTexts
+from lifagu.basics.columns import Column, Columns, Lists, NumberedTexts
 from lifagu.data.parquet.results import result_columns
 from lifagu.errors import FormatError, ModelError
 from lifagu.formats.files import ending, read_text
+from lifagu.graph.assembly import taken_lists
 from lifagu.inference.answer import Answer
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.prepared import Result
@@ -29,8 +30,7 @@ from lifagu.questions.writing_results import cells, marginal_columns, marginal_r
 
 Texts = NDArray[Any]  # texts as objects, one per row
 WHAT = (
-    "a folder of `lifagu impute --out`, what `lifagu marginals --out` wrote, or the --json of "
-    "query, marginals or impute"
+    "results are what impute and marginals write, and what query, marginals and impute say as JSON"
 )
 TRANSFERS = ("factor", "status", "donor", "share", "posterior")
 
@@ -40,9 +40,9 @@ class ComparedResult:
     """One result: answers with a row for each label, and what else is known of the run.
 
     lent: of each row how many lent tables the answer rests on; transfers: a row for each unknown
-    factor, with the columns TRANSFERS; scopes: factors that were filled, and their arguments, a row
-    for each; evidence: variables and what was observed of them. None where nobody knows. run: as in
-    the file `run.json`.
+    factor, with the columns TRANSFERS; scopes: factors that were filled, a row for each of their
+    arguments; tables: the same with their potentials; evidence: variables and what was observed of
+    them. None where nobody knows. run: as in the file `run.json`.
     """
 
     title: str
@@ -52,6 +52,7 @@ class ComparedResult:
     lent: Floats | None = None
     transfers: dict[str, NDArray[Any]] | None = None
     scopes: tuple[Texts, Texts] | None = None
+    tables: tuple[Texts, Floats] | None = None
     evidence: tuple[Texts, Texts] | None = None
     run: Mapping[str, Any] = field(default_factory=dict)
 
@@ -59,6 +60,8 @@ class ComparedResult:
 def result_of(given: Any) -> ComparedResult:
     """A result from a path, or from what a verb gave."""
     if isinstance(given, str | Path):
+        if not Path(given).exists():
+            raise FormatError(f"{given}: there is no such file or folder")
         return _of_folder(Path(given)) if Path(given).is_dir() else _of_file(given)
     if isinstance(given, Imputed):
         return _of_imputed(given)
@@ -91,20 +94,29 @@ def _of_imputed(found: Imputed) -> ComparedResult:
     if seen is not None:
         run |= contents_of(graph, seen)
         observed = _evidence({n: _array(c) for n, c in observed_columns(graph, seen).items()})
-    arguments = tables["tables"]["arguments"]
-    factors = _array(tables["tables"]["factor"])
-    if not isinstance(arguments, Lists):
-        raise ModelError("arguments are lists")
+    filled = tables["tables"]
     marginals = {name: _array(column) for name, column in tables["marginals"].items()}
     return ComparedResult(
         repr(found),
         *_answer_columns(marginals),
         marginals["transferred"].astype(np.float64),
         {name: _array(tables["transfers"][name]) for name in TRANSFERS},
-        (np.repeat(factors, np.diff(arguments.offsets)), arguments.values),
+        _listed(filled, "arguments"),
+        _listed(filled, "potentials"),
         observed,
         run,
     )
+
+
+def _listed(columns: Columns, name: str) -> tuple[Texts, NDArray[Any]]:
+    """A column of lists with a row for each item, and the factor of each."""
+    lists = columns[name]
+    if not isinstance(lists, Lists):
+        raise ModelError(f"{name} are lists")
+    of = np.arange(len(lists.offsets) - 1) if lists.of is None else lists.of
+    values, _ = taken_lists(lists.offsets, lists.values, of)
+    lengths = np.diff(lists.offsets)[of]
+    return np.repeat(_array(columns["factor"]), lengths), values
 
 
 def _array(column: Column) -> NDArray[Any]:
@@ -137,9 +149,10 @@ def _of_folder(path: Path) -> ComparedResult:
     """What `lifagu impute --out` wrote, as Parquet or as CSV."""
     marginals = _table(path, "marginals", ("variable", "value", "probability"), ("transferred",))
     if marginals is None:
-        raise FormatError(f"{path}: this folder holds no table 'marginals'; compare {WHAT}")
+        raise FormatError(f"{path}: this folder holds no table 'marginals'; {WHAT}")
     transfers = _table(path, "transfers", TRANSFERS)
     scopes = _table(path, "tables", ("factor", "arguments"), listed="arguments")
+    tables = _table(path, "tables", ("factor", "potentials"), listed="potentials")
     observed = _table(path, "evidence", ("variable", "value"), ("likelihood",))
     lent = marginals.get("transferred")
     return ComparedResult(
@@ -148,6 +161,7 @@ def _of_folder(path: Path) -> ComparedResult:
         None if lent is None else _numbers(path, lent),
         None if transfers is None else _transfers(path, transfers),
         None if scopes is None else (scopes["factor"], scopes["arguments"]),
+        None if tables is None else (tables["factor"], _numbers(path, tables["potentials"])),
         None if observed is None else _evidence(observed),
         _run(path),
     )
@@ -188,7 +202,7 @@ def _of_file(path: PathLike) -> ComparedResult:
     if kind == ".json":
         return _of_json(path)
     if kind not in (".csv", ".parquet"):
-        raise FormatError(f"{path}: this is no result; compare {WHAT}")
+        raise FormatError(f"{path}: this is no result; {WHAT}")
     wanted = ("value", "probability")
     read = _csv if kind == ".csv" else result_columns
     try:
@@ -208,7 +222,7 @@ def _csv(
     rows = csv.reader(StringIO(read_text(path), newline=""))
     header = next(rows, [])
     if missing := [name for name in wanted if name not in header]:
-        raise FormatError(f"{path}: this table has no column '{missing[0]}'; compare {WHAT}")
+        raise FormatError(f"{path}: this table has no column '{missing[0]}'; {WHAT}")
     every = list(rows)
     if wrong := next((n for n, row in enumerate(every, 2) if len(row) != len(header)), 0):
         raise FormatError(f"{path}:{wrong}: this row has not {len(header)} values, as the first")
@@ -223,7 +237,7 @@ def _object(path: PathLike) -> dict[str, Any]:
     except ValueError as error:
         raise FormatError(f"{path}: this is no JSON: {error}") from None
     if not isinstance(found, dict):
-        raise FormatError(f"{path}: this is no result; compare {WHAT}")
+        raise FormatError(f"{path}: this is no result; {WHAT}")
     return found
 
 
@@ -236,8 +250,10 @@ def _of_json(path: PathLike) -> ComparedResult:
         lent = None if any(row[3] is None for row in rows) else named["lent"].astype(np.float64)
         columns = _answer_columns(named, path)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise FormatError(f"{path}: this is no result; compare {WHAT}") from None
-    run: dict[str, Any] = {key: found[key] for key in ("fill", "way", "engine", "unknown") if key in found}
+        raise FormatError(f"{path}: this is no result; {WHAT}") from None
+    run: dict[str, Any] = {
+        key: found[key] for key in ("fill", "way", "engine", "unknown") if key in found
+    }
     return ComparedResult(str(path), *columns, lent, run=run)
 
 

@@ -14,6 +14,10 @@ from lifagu.questions.comparing.changes import (
     TransferChange,
 )
 
+NOTHING_IN_BOTH = (
+    "no answer is in both; those of classes, whose members change with what was observed, can be "
+    "compared where they are listed by name"
+)
 CONTENTS = {  # digests, which nobody wants to read
     "structure": "the model has other factors, or other arguments",
     "tables": "the model's own tables are others",
@@ -27,6 +31,8 @@ def changes_in_words(found: Changes) -> str:
 
 def _lines(found: Changes) -> Iterator[str]:
     yield _summary(found)
+    if found.new_count and found.gone_count and not found.compared:
+        yield NOTHING_IN_BOTH
     yield from _listed(
         "answers that changed most, by total variation",
         aligned(map(_answer, found.answers)),
@@ -92,7 +98,16 @@ def _why(found: Changes) -> Iterator[str]:
         yield f"{found.by_lent} rest on lent tables, and no own one changed"
     rest = found.changed - found.by_own_tables - found.by_evidence - found.by_lent
     if rest:
-        yield f"{rest} rest on no lent table that is known of"
+        yield f"{rest} {_by_others(found)}"
+
+
+def _by_others(found: Changes) -> str:
+    """What may have changed answers that rest on no lent table."""
+    if found.evidence_count:
+        return "by what was observed of others"
+    if any(each.what in CONTENTS for each in found.run):
+        return "as the model itself is another one"
+    return "rest on no lent table, as far as these results tell"
 
 
 def _run(change: RunChange) -> str:
