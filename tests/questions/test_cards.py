@@ -43,6 +43,7 @@ def test_filled_tables_say_from_whom_and_links_what_is_shared():
     assert [each.factor for each in card.filled] == ["f1.eve", "f2.eve.m1", "f2.eve.m2"]
     assert {each.donor for each in card.filled} == {"f1.alice", "f2.alice.m1", "f2.alice.m2"}
     assert card.filled_count == 3
+    assert [(each.by, each.nearest[0].individual) for each in card.alike] == [("donors", "alice")]
     assert {(each.by, each.sort, each.names) for each in card.links} == {
         ("f1", "shared", ("Epid",)),
         ("f2", "shared", ("Epid",)),

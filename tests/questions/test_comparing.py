@@ -110,7 +110,8 @@ def test_a_table_that_became_known_or_unknown():
 
 @pytest.mark.parametrize("name", ["result", "result.csv"])
 def test_folders_say_what_values_say(tmp_path, name):
-    cases = case(), case().observe({"Treat.eve.m1": "true"}).fill(theta=0.5)
+    seen = {"Treat.eve.m1": "true", "Sick.bob": {"false": 0.25, "true": 1.0}}
+    cases = case(), case().observe(seen).fill(theta=0.5)
     asked = list(case().graph.variable_names)
     values = [each.impute(asked) for each in cases]
     for number, each in enumerate(cases):
@@ -119,6 +120,7 @@ def test_folders_say_what_values_say(tmp_path, name):
     same = lifagu.compare(*values, top=50)
     assert found.answers == same.answers
     assert found.evidence == same.evidence
+    assert [each.after for each in found.evidence if each.variable == "Sick.bob"] == ["[1.0, 0.25]"]
     assert found.transfers == same.transfers
     assert found.transfer_counts == same.transfer_counts
     assert {each.what for each in same.run} <= {each.what for each in found.run}
@@ -159,6 +161,21 @@ def test_files_of_marginals_and_json_of_every_verb(tmp_path):
 
 def _shares(of):
     return [(labels[0], value) for labels, value in of.ask("Sick.bob").items()]
+
+
+def test_nothing_is_nothing_in_every_form(tmp_path):
+    builder = lifagu.FactorGraph.build().range("r", ["a", "b", "c"])
+    builder = builder.variable("A", "r").variable("B").factor("f", ["A"], None)
+    builder = builder.factor("g", ["B"], [1, 2])
+    open_ = lifagu.open(builder.graph())
+    given = lifagu.open(builder.factor("h", ["B"], None).graph())
+    open_.impute(["B"], out=tmp_path / "one")
+    given.impute(["B"], out=tmp_path / "two.csv")
+    found = lifagu.compare(tmp_path / "one", tmp_path / "two.csv")
+    (change,) = found.transfers
+    assert (change.factor, change.what) == ("h", "became unknown")
+    assert found.transfer_counts == {"became unknown": 1}
+    assert lifagu.compare(tmp_path / "one", open_.impute(["B"])).transfers == ()
 
 
 def test_odd_names_and_labels_survive(tmp_path):

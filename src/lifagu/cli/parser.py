@@ -239,7 +239,7 @@ def _show(parser: Parser) -> None:
     text = "individuals to name that it is like, at most"
     count(parser, "--like", "N", 0, 5, text)
     options.filling(parser)
-    options.unknown(parser, UNKNOWN)
+    options.unknown(parser, ONE_MODEL)
     options.evidence(parser)
     options.memory_limit(parser)
     options.json(parser)

@@ -38,6 +38,7 @@ def _plain(column: NDArray[Any]) -> NDArray[Any]:
     """A column without a mask."""
     if not isinstance(column, np.ma.MaskedArray):
         return column
-    kind: Any = object if column.dtype == object else np.float64
-    plain: NDArray[Any] = np.ma.filled(column.astype(kind), None if kind is object else np.nan)
+    is_object = column.dtype == object
+    plain: NDArray[Any] = np.array(column.data, dtype=object if is_object else np.float64)
+    plain[np.ma.getmaskarray(column)] = None if is_object else np.nan
     return plain

@@ -18,7 +18,10 @@ from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.cards.card import AlikeIndividual, AlikeIndividuals
 from lifagu.questions.cards.individual import Individual
+from lifagu.questions.cards.tables import MOST_FILLED, own_holes
 
+DIGITS = 9  # of sums, so that the order in which they are added does not decide
+BY_DONORS = "the tables it took, and in which of its places"
 BY_TABLES = "tables both have in such places, each counting more the rarer it is"
 BY_OBSERVATIONS = "observations both share, each counting more the rarer the label is"
 
@@ -27,6 +30,8 @@ def alike(
     who: Individual, moved: Transfer | None, seen: NamedEvidence, most: int
 ) -> Iterator[AlikeIndividuals]:
     """Whom it is like by each measure by which anybody is, at most so many of each."""
+    if moved is not None:
+        yield from _by_donors(who, moved, most)
     if isinstance(moved, CohortTransfer):
         yield from _by_cohort(who, moved, most)
     elif moved is not None:
@@ -34,7 +39,28 @@ def alike(
     yield from _by_observations(who, seen, most)
 
 
-# ---- cohorts and tables
+# ---- donors, cohorts and tables
+
+
+def _by_donors(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIndividuals]:
+    """Whose tables the first of its holes took, where those of single individuals were taken."""
+    owners, taken = factor_owners(who.graph), dict[int, list[str]]()
+    places = np.flatnonzero(np.isin(moved.unknown, own_holes(who)))[:MOST_FILLED]
+    for place in places.tolist():
+        record = moved.record[place]
+        if record.donor is None or record.owner is not None:
+            continue
+        owner = int(owners[who.graph.factor_names.number(record.donor)])
+        if owner >= 0:
+            taken.setdefault(owner, []).append(record.factor)
+    found = [
+        AlikeIndividual(
+            who.graph.individuals[owner], len(factors) / len(places), _titles(tuple(factors)), ()
+        )
+        for owner, factors in sorted(taken.items(), key=lambda each: -len(each[1]))
+    ]
+    if found:
+        yield AlikeIndividuals("donors", BY_DONORS, tuple(found[:most]), 1)
 
 
 def _by_cohort(who: Individual, moved: CohortTransfer, most: int) -> Iterator[AlikeIndividuals]:
@@ -81,7 +107,7 @@ def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeInd
     nearest = Nearest(moved)
     known = nearest.known(who.number)
     weights = nearest.rarity(known)
-    shared = nearest.shared(known, weights)
+    shared = nearest.shared(known, weights).round(DIGITS)
     shared[who.number] = 0
     near, total = np.flatnonzero(shared > 0), float(weights.sum())
     if not len(near):
@@ -120,6 +146,7 @@ def _by_observations(who: Individual, seen: NamedEvidence, most: int) -> Iterato
     for each in pieces:
         np.add.at(score, each.individual, np.where(each.same, each.weight, 0.0))
         np.add.at(against, each.individual, np.where(each.same, 0.0, each.weight))
+    score, against = score.round(DIGITS), against.round(DIGITS)
     near = np.flatnonzero(score > 0)
     if not len(near):
         return

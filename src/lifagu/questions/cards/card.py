@@ -191,7 +191,7 @@ class AlikeIndividuals:
 
     Attributes
     ----------
-    by : {"cohort", "tables", "observations", "everything"}
+    by : {"donors", "cohort", "tables", "observations", "everything"}
         What was compared; "everything" where nothing at all tells them apart.
     measure : str
         How, in words.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,15 +39,16 @@ class Facts:
     def _graph(self) -> FactorGraph:
         return self.who.graph
 
-    @property
-    def _is_observed(self) -> Ints:
+    @cached_property
+    def _values(self) -> Ints:
+        """The observed value of each variable, -1 where there is none."""
         return self.seen.bound.value_of_each(len(self._graph.variable_names))
 
     # ---- known
 
     def known(self) -> tuple[tuple[KnownFact, ...], tuple[More, ...]]:
         """What was observed, the first of each relation, and how many more there are."""
-        values = self._is_observed
+        values = self._values
         soft = np.isin(self.who.variables, self.seen.bound.soft_variables)
         mine = self.who.variables[(values[self.who.variables] >= 0) | soft]
         shown, more = self._first_of_each(mine)
@@ -78,7 +80,7 @@ class Facts:
 
     def predicted(self) -> tuple[tuple[PredictedValue, ...], tuple[More, ...], tuple[str, ...]]:
         """What is expected of the others, how many more there are, and what only tells."""
-        values = self._is_observed
+        values = self._values
         hidden = self.who.variables[values[self.who.variables] < 0]
         asked, conditions = self._without_conditions(hidden)
         shown, more = self._first_of_each(asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.questions import in_memory
 from lifagu.questions.cards.alike import alike
 from lifagu.questions.cards.card import Card, PredictedValue
@@ -54,5 +55,13 @@ def _why(case: Statement, predicted: tuple[PredictedValue, ...]) -> tuple[Reason
     for each in sorted(predicted, key=lambda each: -each.apart):
         if each.apart >= TELLING:
             found.setdefault(each.relation, each)
-    every = (reasons(case, each.variable) for each in [*found.values()][:MOST_REASONS])
-    return tuple(each for each in every if each.tables or each.telling)
+    every = [_reasons(case, each.variable) for each in [*found.values()][:MOST_REASONS]]
+    return tuple(each for each in every if each and (each.tables or each.telling))
+
+
+def _reasons(case: Statement, variable: str) -> Reasons | None:
+    """The reasons for an answer; None where without some observation there would be none."""
+    try:
+        return reasons(case, variable)
+    except (NoAnswerError, TooLargeError):
+        return None

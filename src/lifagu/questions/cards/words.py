@@ -19,7 +19,7 @@ from lifagu.questions.cards.card import (
 
 WIDTH = 96
 MOST_LABELS = 3
-NOBODY = "nobody in particular: what is known of it, if anything, tells individuals not apart"
+NOBODY = "nobody in particular: nothing known of it tells individuals apart"
 HARDLY = 0.005  # how far from what is usual a prediction must be for it to be said
 
 

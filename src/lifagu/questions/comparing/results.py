@@ -316,5 +316,8 @@ def _evidence(columns: Mapping[str, NDArray[Any]]) -> tuple[Texts, Texts]:
     values = columns["value"].copy()
     unsure = (values == "") | (values == None)  # noqa: E711
     if "likelihood" in columns:
-        values[unsure] = [str(each) for each in columns["likelihood"][unsure]]
+        given = columns["likelihood"][unsure]
+        values[unsure] = [
+            each if isinstance(each, str) else json.dumps(list(map(float, each))) for each in given
+        ]
     return columns["variable"], values
