@@ -16,8 +16,8 @@ from lifagu.filling.nearest import Nearest
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.questions.cards.card import AlikeIndividual, AlikeIndividuals
 from lifagu.questions.cards.individual import Individual
+from lifagu.questions.cards.parts import AlikeIndividual, AlikeIndividuals
 from lifagu.questions.cards.tables import MOST_FILLED, own_holes
 
 DIGITS = 9  # of sums, so that the order in which they are added does not decide

@@ -10,7 +10,7 @@ import numpy as np
 from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.inference.answer import Answer
 from lifagu.questions import asking
-from lifagu.questions.cards.card import PredictedValue
+from lifagu.questions.cards.parts import PredictedValue
 from lifagu.questions.statement import Statement
 
 FEW_OBSERVED = 10  # below, what is usual is what is predicted of others

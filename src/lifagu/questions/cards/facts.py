@@ -18,8 +18,8 @@ from lifagu.questions.cards.answering import (
     average,
     predicted,
 )
-from lifagu.questions.cards.card import KnownFact, More, PredictedValue
 from lifagu.questions.cards.individual import Individual
+from lifagu.questions.cards.parts import KnownFact, More, PredictedValue
 from lifagu.questions.conditions import condition_relations
 from lifagu.questions.statement import Statement
 from lifagu.relational.grounding import ground_names

@@ -7,10 +7,11 @@ from dataclasses import replace
 from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.questions import in_memory
 from lifagu.questions.cards.alike import alike
-from lifagu.questions.cards.card import Card, PredictedValue
+from lifagu.questions.cards.card import Card
 from lifagu.questions.cards.facts import Facts
 from lifagu.questions.cards.individual import individual
 from lifagu.questions.cards.over_cells import card_over_cells, is_large
+from lifagu.questions.cards.parts import PredictedValue
 from lifagu.questions.cards.tables import filled, links
 from lifagu.questions.reasons import Reasons, reasons
 from lifagu.questions.statement import Statement

@@ -21,10 +21,10 @@ from lifagu.questions.cards.answering import (
     average,
     predicted,
 )
-from lifagu.questions.cards.card import (
+from lifagu.questions.cards.card import Card
+from lifagu.questions.cards.parts import (
     AlikeIndividual,
     AlikeIndividuals,
-    Card,
     KnownFact,
     LinkedTo,
     PredictedValue,

@@ -12,8 +12,8 @@ from lifagu.filling.individuals import factor_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import NamedEvidence
-from lifagu.questions.cards.card import FilledTable, LinkedTo
 from lifagu.questions.cards.individual import Individual
+from lifagu.questions.cards.parts import FilledTable, LinkedTo
 from lifagu.questions.table_posteriors import table_posteriors
 from lifagu.questions.told_by_evidence import MOVED, told_table
 from lifagu.relational.loaded import Loaded

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from lifagu.basics.words import aligned, counted, percent
 from lifagu.filling.chance import GUESS
-from lifagu.questions.cards.card import (
+from lifagu.questions.cards.parts import (
     AlikeIndividuals,
-    Card,
+    CardContents,
     FilledTable,
     KnownFact,
     LinkedTo,
@@ -23,7 +23,7 @@ NOBODY = "nobody in particular: nothing known of it tells individuals apart"
 HARDLY = 0.005  # how far from what is usual a prediction must be for it to be said
 
 
-def card_in_words(card: Card) -> str:
+def card_in_words(card: CardContents) -> str:
     """The card part by part; parts of which there is nothing are left out, or say so."""
     domain = (
         f" ({card.domain})"
@@ -71,7 +71,7 @@ def _wrapped(line: str) -> str:
 # ---- known, filled, predicted
 
 
-def _known(card: Card) -> list[str]:
+def _known(card: CardContents) -> list[str]:
     lines = aligned([_fact(each) for each in card.known])
     return [*lines, *_more(card.more_known, "observed")]
 
@@ -94,7 +94,7 @@ def _more(more: Sequence[More], what: str) -> list[str]:
     return [f"… and {each.count} more of {each.relation} {what}" for each in more]
 
 
-def _filled(card: Card) -> Iterator[str]:
+def _filled(card: CardContents) -> Iterator[str]:
     for each in card.filled:
         yield f"{each.factor}: {_table(each)}"
         if each.reason:
@@ -114,7 +114,7 @@ def _table(table: FilledTable) -> str:
     return f"takes {table.takes}" + (f" ({', '.join(shares)})" if shares else "")
 
 
-def _predicted(card: Card) -> list[str]:
+def _predicted(card: CardContents) -> list[str]:
     answered = [each for each in card.predicted if not each.no_answer]
     for most in range(MOST_LABELS, 0, -1):
         lines = aligned([_prediction(each, most) for each in answered])

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Floats, Ints, distinct
 from lifagu.basics.inputs import whole
 from lifagu.errors import FormatError
-from lifagu.questions.comparing.changes import AnswerChange, Changes, EvidenceChange, RunChange
+from lifagu.questions.comparing.changes import Changes
+from lifagu.questions.comparing.found import AnswerChange, EvidenceChange, RunChange
 from lifagu.questions.comparing.loans import ALMOST, WHAT_CHANGED, Loans, numbered
 from lifagu.questions.comparing.results import ComparedResult, result_of
 

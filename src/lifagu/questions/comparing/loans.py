@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.questions.comparing.changes import LoanState, TransferChange
+from lifagu.questions.comparing.found import LoanState, TransferChange
 from lifagu.questions.comparing.results import Texts
 
 _Transfers = dict[str, NDArray[Any]]
