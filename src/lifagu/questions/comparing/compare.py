@@ -26,7 +26,7 @@ def compare(before: Any, after: Any, *, top: int = 10) -> Changes:
     Parameters
     ----------
     before, after : path, Imputed, marginals, or list of Answer
-        A folder that ``impute`` wrote, a file of marginals, the ``--json`` of query, marginals or
+        A folder that ``impute`` wrote, a file of marginals, the JSON of query, marginals or
         impute, or what the verbs gave.
     top : int
         How many changes of each sort to name.

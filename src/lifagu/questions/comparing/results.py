@@ -146,7 +146,7 @@ def _joint(texts: Sequence[str]) -> str:
 
 
 def _of_folder(path: Path) -> ComparedResult:
-    """What `lifagu impute --out` wrote, as Parquet or as CSV."""
+    """What `impute` wrote, as Parquet or as CSV."""
     marginals = _table(path, "marginals", ("variable", "value", "probability"), ("transferred",))
     if marginals is None:
         raise FormatError(f"{path}: this folder holds no table 'marginals'; {WHAT}")
@@ -242,7 +242,7 @@ def _object(path: PathLike) -> dict[str, Any]:
 
 
 def _of_json(path: PathLike) -> ComparedResult:
-    """What query, marginals or impute say with --json."""
+    """What query, marginals or impute say as JSON."""
     found = _object(path)
     try:
         rows = list(_json_rows(found))
