@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from lifagu.graph.factor_graph import FactorGraph as FactorGraph
     from lifagu.inference.answer import Answer as Answer
     from lifagu.questions.case import Case as Case
+    from lifagu.questions.comparing.compare import compare as compare
     from lifagu.questions.figures import draw as draw
     from lifagu.questions.figures import plot as plot
     from lifagu.questions.functions import impute as impute
@@ -76,6 +77,7 @@ _ROOMS = {
     "lifagu.graph.factor_graph": "FactorGraph",
     "lifagu.inference.answer": "Answer",
     "lifagu.questions.case": "Case",
+    "lifagu.questions.comparing.compare": "compare",
     "lifagu.questions.figures": "draw plot",
     "lifagu.questions.functions": "impute log_partition map_assignment marginals queries query",
     "lifagu.questions.opening": "open",

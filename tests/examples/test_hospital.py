@@ -285,7 +285,9 @@ def test_nothing_is_written_unless_asked_for(template, capsys, tmp_path):
     assert run_cli(capsys, "impute", template, "--out", tmp_path / "result")[0] == 0
     assert file.read_bytes() == before
     assert sorted(each.name for each in (tmp_path / "result").iterdir()) == [
+        "evidence.parquet",
         "marginals.parquet",
+        "run.json",
         "tables.parquet",
         "transfers.parquet",
     ]

@@ -1,5 +1,6 @@
 """What an engine finds is what memory finds: said, asked and written."""
 
+import json
 from pathlib import Path
 
 import duckdb
@@ -70,6 +71,8 @@ def assert_same_imputed(found, expected, folder, other):
     for table in ("transfers", "tables"):
         mine, theirs = (typed_rows(each / f"{table}.parquet") for each in (folder, other))
         assert mine == theirs, table
+    runs = [json.loads((each / "run.json").read_text()) for each in (folder, other)]
+    assert all(runs[0][name] == runs[1][name] for name in ("filling", "unknown", "filled"))
     files = [each / "marginals.parquet" for each in (folder, other)]
     mine, theirs = (typed_rows(file, "* EXCLUDE probability") for file in files)
     assert mine == theirs

@@ -305,6 +305,26 @@ def validate(options: Options) -> None:
         say(report(found))
 
 
+def show(options: Options) -> None:
+    """``lifagu show``."""
+    with opened(options) as (case, progress):
+        progress.stage("asking")
+        found = case.show(options.individual, like=options.like)
+    if options.json:
+        say_json(found.json())
+    else:
+        say(str(found))
+
+
+def compare(options: Options) -> None:
+    """``lifagu compare``."""
+    found = lifagu.compare(options.before, options.after, top=options.top)
+    if options.json:
+        say_json(found.json())
+    else:
+        say(str(found))
+
+
 def convert(options: Options) -> None:
     """``lifagu convert``."""
     from lifagu.questions.storage import drops_support
@@ -384,6 +404,7 @@ def serve(options: Options) -> None:
 
 COMMANDS: dict[str, Callable[[Options], None]] = {
     "check": check,
+    "compare": compare,
     "completion": completion,
     "convert": convert,
     "demo": demo,
@@ -400,5 +421,6 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "plot": plot,
     "query": query,
     "serve": serve,
+    "show": show,
     "validate": validate,
 }

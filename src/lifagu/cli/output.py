@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from lifagu.basics.words import aligned
+
 
 def say(text: str = "") -> None:
     """One line (or more) of the result."""
@@ -38,10 +40,7 @@ def table(rows: Iterable[Sequence[str]], indent: str = "  ") -> str:
       false  0.25
       true   0.75
     """
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(map(str.ljust, row, widths)) for row in rows)
-    return "\n".join(indent + line.rstrip() for line in lines)
+    return "\n".join(indent + line for line in aligned(rows))
 
 
 def shown(value: Any) -> str:

@@ -138,8 +138,8 @@ def _impute(parser: Parser) -> None:
     value(parser, "--queries", "Q", text, nargs="+")
     target = parser.add_mutually_exclusive_group()
     text = (
-        "write transfers, tables and marginals into a folder: as Parquet, "
-        "or as CSV if its name ends in .csv"
+        "write transfers, tables, marginals and evidence into a folder: as Parquet, "
+        "or as CSV if its name ends in .csv; run.json beside them says what the run was"
     )
     value(target, "--out", "FOLDER", text)
     text = (
@@ -236,6 +236,31 @@ def _validate(parser: Parser) -> None:
     options.on(parser)
     options.json(parser)
     options.quiet(parser)
+
+
+def _show(parser: Parser) -> None:
+    options.model(parser)
+    text = "who: its name, with its domain before it (Machine:M-200) where two domains have it"
+    value(parser, "individual", "NAME", text)
+    text = "individuals to name that it is like, at most"
+    count(parser, "--like", "N", 0, 5, text)
+    options.filling(parser)
+    options.unknown(parser, ONE_MODEL)
+    options.evidence(parser)
+    options.memory_limit(parser)
+    options.json(parser)
+    options.quiet(parser)
+
+
+def _compare(parser: Parser) -> None:
+    text = (
+        "a folder of impute --out, a file of marginals --out, or the --json of query, marginals "
+        "or impute"
+    )
+    value(parser, "before", "RESULT1", text)
+    value(parser, "after", "RESULT2", "the same of the other run")
+    count(parser, "--top", "N", 0, 10, "changes of each sort to name, at most")
+    options.json(parser)
 
 
 def _asking(
@@ -355,6 +380,8 @@ COMMANDS: Commands = {
         _validate,
         "hide observed cells, predict them from the others, and say how far to trust answers",
     ),
+    "show": (_show, "everything known, filled and predicted about one individual, as a card"),
+    "compare": (_compare, "what changed between two results, and why"),
     "convert": (_convert, "translate a model between formats, by file ending"),
     "plot": (
         _plot,

@@ -12,7 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, group_lists, group_rows, offsets_of
+from lifagu.basics.arrays import (
+    Floats,
+    Ints,
+    by_first_occurrence,
+    group_lists,
+    group_rows,
+    offsets_of,
+)
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.completions import Completions
 from lifagu.filling.donors import Offers
@@ -78,7 +85,7 @@ class Nearest:
         peers = self._peers(factor, offers)
         agrees = self._agrees(peers, offers, donor)
         who = [self._named(each) for each in peers[agrees][:FEW].tolist()]
-        known = self._known(owner)
+        known = self.known(owner)
         near, as_near = self._nearest(known, peers, agrees) if len(known) else ((), 0)
         return Explanation(
             names[factor],
@@ -116,8 +123,8 @@ class Nearest:
         np.add.at(holes, self.owner[factors], self.graph.factor_table[factors] < 0)
         mine = int(self.owner[factor])
         fits: NDArray[np.bool_] = (places == places[mine]) & (holes == 0)
-        same = self._shared(self._known(mine))
-        fits &= same == len(self._known(mine))
+        same = self.shared(self.known(mine))
+        fits &= same == len(self.known(mine))
         return fits
 
     def _agrees(self, peers: Ints, offers: Offers, donor: int | None) -> NDArray[np.bool_]:
@@ -131,7 +138,7 @@ class Nearest:
         found: NDArray[np.bool_] = self.tables[peers] == self.tables[donor]
         return found
 
-    def _known(self, owner: int) -> Ints:
+    def known(self, owner: int) -> Ints:
         """The factors of an individual whose tables are known."""
         first, factors = self.belongings
         mine = factors[first[owner] : first[owner + 1]] if owner >= 0 else factors[:0]
@@ -143,18 +150,29 @@ class Nearest:
 
     # ---- nearest
 
-    def _shared(self, known: Ints) -> Ints:
-        """How many of these known tables each individual has as well, in such places."""
+    def rarity(self, known: Ints) -> Floats:
+        """Minus the log of the share of the known tables in such a place that are as these are."""
+        has = np.flatnonzero(self.graph.factor_table >= 0)
+        same = np.bincount(self.tokens[has])[self.tokens[known]]
+        return np.asarray(-np.log(same / np.bincount(self.signatures[has])[self.signatures[known]]))
+
+    def shared(self, known: Ints, weights: Floats | None = None) -> Floats:
+        """How many of these known tables each individual has as well, in such places.
+
+        weights: how much each of them counts; None: 1.
+        """
         tokens, counts = np.unique(self.tokens[known], return_counts=True)
         mine = np.zeros(int(self.tokens.max(initial=-1)) + 1, dtype=np.int64)
         mine[tokens] = counts
+        weight = np.ones(len(mine))
+        weight[self.tokens[known]] = 1.0 if weights is None else weights
         _, factors = self.belongings
         factors = factors[mine[self.tokens[factors]] > 0]
         pairs = group_rows(np.column_stack((self.owner[factors], self.tokens[factors])))
         first = np.unique(pairs, return_index=True)[1]
         shared = np.minimum(np.bincount(pairs), mine[self.tokens[factors[first]]])
-        total = np.zeros(len(self.graph.individuals), dtype=np.int64)
-        np.add.at(total, self.owner[factors[first]], shared)
+        total = np.zeros(len(self.graph.individuals))
+        np.add.at(total, self.owner[factors[first]], shared * weight[self.tokens[factors[first]]])
         return total
 
     def _nearest(
@@ -165,13 +183,18 @@ class Nearest:
         Of those as near as each other, the ones that agree come first, then as declared.
         """
         owned = np.flatnonzero(self.owner[peers] >= 0)
-        shared = self._shared(known)[self.owner[peers[owned]]]
+        shared = self.shared(known)[self.owner[peers[owned]]]
         first = owned[np.lexsort((~agrees[owned], -shared))[:FEW]]
         found = [self._neighbour(known, int(peers[place]), bool(agrees[place])) for place in first]
         return tuple(found), int((shared == shared.max(initial=0)).sum())
 
     def _neighbour(self, known: Ints, peer: int, agrees: bool) -> Neighbour:
-        theirs = self._known(int(self.owner[peer]))
+        same = self.compared(known, int(self.owner[peer]))
+        return Neighbour(self._named(peer), self.graph.factor_names[peer], *same, agrees)
+
+    def compared(self, known: Ints, other: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Which of these known factors another individual has the same table as, and which not."""
+        theirs = self.known(other)
         left, places = Counter(self.tokens[theirs].tolist()), set(self.signatures[theirs].tolist())
         same, differs = [], []
         for factor in known.tolist():
@@ -181,9 +204,7 @@ class Nearest:
                 same.append(name)
             elif int(self.signatures[factor]) in places:
                 differs.append(name)
-        return Neighbour(
-            self._named(peer), self.graph.factor_names[peer], tuple(same), tuple(differs), agrees
-        )
+        return tuple(same), tuple(differs)
 
     # ---- what would settle it
 

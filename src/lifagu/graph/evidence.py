@@ -120,6 +120,24 @@ class Evidence(Frozen):
             tuple(compress(self.likelihoods, soft.tolist())),
         )
 
+    def without(self, left_out: Ints, count: int) -> Evidence:
+        """The same evidence as if nothing had been observed of some variables.
+
+        Parameters
+        ----------
+        left_out : ndarray of int
+            Their numbers.
+        count : int
+            How many variables there are.
+
+        Returns
+        -------
+        Evidence
+        """
+        number = np.arange(count)
+        number[left_out] = -1
+        return self.renumbered(number)
+
     def overridden(self, later: Evidence) -> Evidence:
         """This evidence where the later one says nothing, and the later one.
 

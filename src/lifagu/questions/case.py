@@ -22,6 +22,7 @@ from lifagu.questions.case_answers import CaseAnswers
 
 if TYPE_CHECKING:
     from lifagu.drawing.scene import Scene
+    from lifagu.questions.cards.card import Card
     from lifagu.questions.findings import Groups, Imputed, Lift
     from lifagu.questions.learning import Learning
     from lifagu.questions.reasons import Reasons
@@ -132,6 +133,26 @@ class Case(CaseAnswers, Shown):
         from lifagu.questions.reasons import reasons
 
         return reasons(self, text("a variable that is asked about", variable))
+
+    def show(self, individual: str, *, like: int = 5) -> Card:
+        """Everything known, filled and predicted about one individual.
+
+        Parameters
+        ----------
+        individual : str
+            Its name; with its domain before it, as in ``Machine:M-200``, where two have the name.
+        like : int
+            How many individuals to name that it is like.
+
+        Returns
+        -------
+        Card
+            A frozen value; `str` says it in words, `json` as plain values.
+        """
+        from lifagu.questions.cards.making import card
+
+        name = text("an individual that is shown", individual)
+        return card(self, name, whole("like", like, 0))
 
     def unfilled(self) -> Case:
         """The case whose holes stay: what depends on them has no answer then."""

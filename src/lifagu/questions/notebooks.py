@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.words import percent
 from lifagu.drawing.graphs import letters
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
@@ -25,7 +26,9 @@ from lifagu.inference.prepared import Result
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.inference.relational.most_probable import RelationalBest
 from lifagu.questions.belief_propagation import BeliefMarginals
+from lifagu.questions.cards.card import Card
 from lifagu.questions.case import Case
+from lifagu.questions.comparing.changes import Changes
 from lifagu.questions.competing_tables import resting_on_words
 from lifagu.questions.figures import draw
 from lifagu.questions.findings import Groups, Lift, Requested
@@ -35,6 +38,7 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 MOST_NODES = 80  # of a figure
 MOST_ROWS = 10
 MOST_MEMBERS = 6
+MOST_CELLS = 40  # known, and predicted, of one individual
 Row = tuple[str, ...]
 BAR = 120  # pixels of probability 1
 
@@ -198,6 +202,42 @@ def _(value: Best | RelationalBest) -> str:
         ("variable", "value"), list(islice(assignment.items(), MOST_ROWS)), len(assignment)
     )
     return f"<p>log weight {value.log_weight:.10g}</p>{table}"
+
+
+@html.register
+def _(value: Card) -> str:
+    known = [
+        (each.variable, each.value, "" if each.share is None else f"{each.share:.0%}")
+        for each in value.known[:MOST_CELLS]
+    ]
+    predicted = [
+        (each.variable, each.labels[0], percent(each.probabilities[0]), _Bar(each.probabilities[0]))
+        for each in value.predicted[:MOST_CELLS]
+        if each.labels
+    ]
+    tables = [
+        _table(("known", "", "as many have it"), known, len(value.known)),
+        _table(("predicted", "", "", ""), predicted, len(value.predicted)),
+    ]
+    words = f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
+    return _headed(value, *tables, words)
+
+
+@html.register
+def _(value: Changes) -> str:
+    rows = [
+        (
+            each.variable,
+            each.top_before,
+            each.top_after,
+            f"{each.distance:.3f}",
+            _Bar(each.distance),
+        )
+        for each in value.answers[:MOST_ROWS]
+    ]
+    table = _table(("answer", "before", "after", "change", ""), rows, value.changed)
+    words = f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
+    return _headed(value, table, words)
 
 
 class _Bar(float):

@@ -7,7 +7,7 @@ that share a factor with it, or with something unknown beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from lifagu.basics.arrays import Ints
 from lifagu.basics.html import Shown
 from lifagu.basics.words import counted
-from lifagu.graph.evidence import Observation
+from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
 from lifagu.questions import asking, in_memory
@@ -73,6 +73,12 @@ class Reasons(Shown):
     observations: tuple[ObservationReason, ...]
     tables: tuple[TableReason, ...]
 
+    @property
+    def telling(self) -> tuple[ObservationReason, ...]:
+        """The observations without which the probability would be another one."""
+        told = self.observations
+        return tuple(e for e in told if abs(e.without - self.probability) >= HARDLY)
+
     def json(self) -> dict[str, Any]:
         """All of it as plain values."""
         return {
@@ -89,7 +95,7 @@ class Reasons(Shown):
 
     def _lines(self) -> Iterator[str]:
         yield f"why {self.variable} is {self.value} with {self.probability:.0%}:"
-        told = [e for e in self.observations if abs(e.without - self.probability) >= HARDLY]
+        told = self.telling
         for each in told:
             yield f"  without {each.variable}={each.value} it would be {each.without:.0%}"
         silent = len(self.observations) - len(told)
@@ -150,9 +156,7 @@ def _beside(graph: FactorGraph, variables: Ints) -> Ints:
     )
 
 
-def _without(
-    case: Statement, graph: FactorGraph, seen: Mapping[str, Observation], name: str
-) -> Statement:
+def _without(case: Statement, graph: FactorGraph, seen: NamedEvidence, name: str) -> Statement:
     """The case in which one observation was not made.
 
     Conditions of learned tables are observed or not; of others it is enough that any label is as
@@ -161,8 +165,8 @@ def _without(
     conditions = condition_relations(case.opened.loaded(case.place))
     number = np.array([graph.variable_names.number(name)])
     if conditions and int(ground_names(graph).origins(number)[0]) - 1 in conditions:
-        others = {each: seen[each] for each in seen if each != name}
-        return replace(case, layers=(others,), keeps_own=False)
+        others = seen.bound.without(number, len(graph.variable_names))
+        return replace(case, layers=(graph.observations(others),), keeps_own=False)
     unsaid = {name: dict.fromkeys(graph.variable(name).range, 1.0)}
     return replace(case, layers=(*case.layers, unsaid))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.questions import in_memory
 from lifagu.questions.asking import by_sql
+from lifagu.questions.comparing.run import observed_columns, run_in_memory, run_of
 from lifagu.questions.findings import Groups, Imputed, Lift
 from lifagu.questions.requested_marginals import asked_numbers, near_unknown, request
 from lifagu.questions.statement import Statement
@@ -90,12 +92,16 @@ def impute(
         from lifagu.questions.by_sql.imputing import impute_by_sql
 
         with with_reason(where):
-            return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out)
+            told = partial(run_of, case, where.on)
+            return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out, run=told)
     source = _source(case) if write else None
     found = _imputed(case, queries, engine)
     if out is not None:
         case.place.progress.stage(f"writing {out}")
-        write_imputed(out, found.tables(), case.place.progress)
+        graph, seen = found.transfer.original, found.transfer.original.evidence(found.evidence)
+        tables = {**found.tables(), "evidence": observed_columns(graph, seen)}
+        run = run_in_memory(case, found.transfer, seen)
+        write_imputed(out, tables, case.place.progress, run)
     if source is not None:
         case.place.progress.stage("writing into the database")
         write_results(source, found.tables())

@@ -227,9 +227,9 @@ class _Telling:
         mine = np.isin(np.arange(len(graph.variable_names)), self._own_variables)
         observed = np.union1d(seen.variables, seen.soft_variables)
         for variable in observed[mine[observed]][:MOST_LEFT_OUT].tolist():
-            yield variable, _without(seen, np.array([variable]), len(mine))
+            yield variable, seen.without(np.array([variable]), len(mine))
         if len(others := observed[~mine[observed]]):
-            yield None, _without(seen, others, len(mine))
+            yield None, seen.without(others, len(mine))
 
     @cached_property
     def _own_variables(self) -> Ints:
@@ -245,12 +245,6 @@ class _Telling:
         name = graph.variable_names[variable]
         value = NamedEvidence(self.seen, graph.bearers)[name]
         return name, value if isinstance(value, str) else "unsure"
-
-
-def _without(seen: Evidence, left_out: Ints, count: int) -> Evidence:
-    number = np.arange(count)
-    number[left_out] = -1
-    return seen.renumbered(number)
 
 
 def _divergence(true: Floats, other: Floats) -> float:

@@ -24,6 +24,7 @@ from lifagu.graph.factor_graph import Colouring
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.relational.marginals import ClassMarginals, ListedMarginals
 from lifagu.questions.belief_propagation import BeliefMarginals
+from lifagu.questions.comparing.run import RUN, run_text
 from lifagu.questions.storage import is_folder, write
 from lifagu.questions.table_posteriors import table_posteriors
 from lifagu.relational.key_columns import NO_KEYS, Keys
@@ -31,9 +32,14 @@ from lifagu.relational.marginal_tables import LONG, MarginalTables
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 IMPUTED = frozenset(
-    f"{name}.{ending}"
-    for name in ("transfers", "tables", "marginals", "wide_*")
-    for ending in ("parquet", "csv")
+    [
+        RUN,
+        *(
+            f"{name}.{ending}"
+            for name in ("transfers", "tables", "marginals", "evidence", "wide_*")
+            for ending in ("parquet", "csv")
+        ),
+    ]
 )
 ByName = Mapping[str, Mapping[str, float]]  # label → probability, of each variable
 
@@ -87,15 +93,13 @@ def write_marginals(path: PathLike, found: ByName) -> None:
     found : mapping
         What `marginals` gave.
     """
-    columns = _class_columns(found) if isinstance(found, ClassMarginals) else _columns_of(found)
-    if str(path).lower().endswith(".parquet"):
-        write_table(path, columns)
-    else:
-        write_csv(path, list(columns), zip(*map(_cells, columns.values()), strict=True))
+    write_columns(path, marginal_columns(found))
 
 
-def _columns_of(found: ByName) -> Columns:
-    """One row per variable and label."""
+def marginal_columns(found: ByName) -> Columns:
+    """One row per variable and label, or per class and label."""
+    if isinstance(found, ClassMarginals):
+        return _class_columns(found)
     if isinstance(found, AllMarginals | ListedMarginals | BeliefMarginals):
         return found.tables()[LONG]
     shown = [found[name] for name in found]
@@ -103,7 +107,6 @@ def _columns_of(found: ByName) -> Columns:
 
 
 def _class_columns(found: ClassMarginals) -> Columns:
-    """One row per class and label."""
     classes = found.classes
     who = texts([each.representative for each in classes])
     members: dict[str, Column] = {
@@ -116,7 +119,10 @@ def _class_columns(found: ClassMarginals) -> Columns:
 
 
 def write_imputed(
-    path: PathLike, tables: Mapping[str, Columns], progress: Tell | None = None
+    path: PathLike,
+    tables: Mapping[str, Columns],
+    progress: Tell | None = None,
+    run: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the tables of an `impute` into a folder, replaced in one step.
 
@@ -131,14 +137,19 @@ def write_imputed(
         Name → columns, as `Imputed.tables` gives them.
     progress : callable, optional
         Called with (rows done, rows in all) after each table.
+    run : mapping, optional
+        What is known of the run, to be written as `run.json` beside them.
     """
     check_imputed_target(path)
+    beside = {} if run is None else {RUN: run_text(run)}
     if not _wants_csv(path):
-        write_folder(path, tables, progress, IMPUTED)
+        write_folder(path, tables, progress, IMPUTED, beside)
         return
     with replaced_folder(path, IMPUTED) as temporary:
         for name, columns in tables.items():
             write_columns(temporary / f"{name}.csv", columns)
+        for name, text in beside.items():
+            (temporary / name).write_text(text, encoding="utf-8")
 
 
 def write_columns(path: PathLike, columns: Columns) -> None:
@@ -154,7 +165,7 @@ def write_columns(path: PathLike, columns: Columns) -> None:
     if str(path).lower().endswith(".parquet"):
         write_table(path, columns)
     else:
-        write_csv(path, list(columns), zip(*map(_cells, columns.values()), strict=True))
+        write_csv(path, list(columns), zip(*map(cells, columns.values()), strict=True))
 
 
 def check_imputed_target(path: PathLike) -> None:
@@ -176,7 +187,7 @@ def _wants_csv(path: PathLike) -> bool:
     return Path(path).suffix.lower() == ".csv"
 
 
-def _cells(column: Column) -> Sequence[Any]:
+def cells(column: Column) -> Sequence[Any]:
     """The values of a column as a CSV file has them, one by one."""
     if isinstance(column, Lists):
         of = np.arange(len(column.offsets) - 1) if column.of is None else column.of

@@ -39,11 +39,12 @@ def write_folder(
     tables: Mapping[str, Columns],
     progress: Tell | None = None,
     replaceable: Collection[str] = FILES,
+    beside: Mapping[str, str] | None = None,
 ) -> None:
     """Replace a folder by these tables in one step; a folder with anything else in it is refused.
 
     progress(done, total) is called after each table with the rows written so far. replaceable: the
-    files that may be in it already.
+    files that may be in it already. beside: files to be written as well, and the text of each.
     """
     total, done = sum(map(row_count, tables.values())), 0
     with Duck(threads=1) as duck, replaced_folder(path, replaceable) as temporary:
@@ -52,6 +53,8 @@ def write_folder(
             done += row_count(columns)
             if progress:
                 progress(done, total)
+        for name, text in (beside or {}).items():
+            (temporary / name).write_text(text, encoding="utf-8")
 
 
 def check_folder(path: PathLike) -> None:
@@ -86,7 +89,7 @@ def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[s
         "tables": table_columns(given),
     }
     if evidence:
-        tables["evidence"] = _evidence(graph, evidence)
+        tables["evidence"] = evidence_columns(graph, evidence)
     return tables
 
 
@@ -134,7 +137,7 @@ def _names(names: Names, prefix: str) -> dict[str, Column]:
     return {"name": name_column(names, np.arange(len(names)))}
 
 
-def _evidence(graph: FactorGraph, evidence: Evidence) -> Columns:
+def evidence_columns(graph: FactorGraph, evidence: Evidence) -> Columns:
     """Observed labels and likelihoods, in the order of the variables; each has one or the other."""
     variables = np.concatenate((evidence.variables, evidence.soft_variables))
     order = np.argsort(variables, kind="stable")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from lifagu.questions.by_sql.completing import Filled, fill_on
 from lifagu.questions.by_sql.lifting import find_groups
 from lifagu.questions.by_sql.support import lent_behind, tallied
 from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
+from lifagu.questions.comparing.run import RUN, run_text
 from lifagu.questions.findings import Distribution, Imputed, Requested
 from lifagu.questions.place import Place
 from lifagu.questions.requested_marginals import distribution_of
@@ -46,11 +48,13 @@ def impute_by_sql(
     place: Place,
     *,
     out: PathLike | None,
+    run: Callable[[int, int], Mapping[str, Any]],
 ) -> Imputed:
     """Fill the unknown factors of a folder, find what is alike, and answer about single variables.
 
     queries: the variables to ask about; None for those near unknown factors, the first hundred.
-    out: a folder for transfers, tables and marginals. Everything else as for `lift_by_sql`.
+    out: a folder for transfers, tables and marginals; run: what is written of the run beside them,
+    from how many factors were unknown, and filled. Everything else as for `lift_by_sql`.
     """
     if out is not None:
         check_imputed_target(out)
@@ -63,18 +67,17 @@ def impute_by_sql(
     about = ("impute", Path(folder), filling, evidence, list(queries or ()))
     with journal_of(place, int((1 - BESIDE) * limit), *about) as journal:
         whole = fill_on(journal, folder, evidence, filling, place.progress.stage)
-        return _impute(whole, queries, place, out, int(BESIDE * limit))
+        found = _impute(whole, queries, place, int(BESIDE * limit))
+        if out is not None:
+            _write(whole, found, out, run(found.unknown, found.filled), place.progress.stage)
+        return found
 
 
-def _impute(
-    whole: Filled, queries: Sequence[str] | None, place: Place, out: PathLike | None, memory: int
-) -> Imputed:
+def _impute(whole: Filled, queries: Sequence[str] | None, place: Place, memory: int) -> Imputed:
     """Colour and ask a folder that was filled; memory: what may be used here, beside the engine."""
     asked, offered = _asked(whole, queries)
     groups = find_groups(whole, memory, place.rounds, place.progress.stage)
     marginals = _requested(whole, asked, memory, place)
-    if out is not None:
-        _write(whole, marginals, out, place.progress.stage)
     moved = whole.transfer
     return Imputed(moved, whole.types.size, moved.way, groups, None, marginals, offered)
 
@@ -142,7 +145,9 @@ def _answered(
 # ---- writing
 
 
-def _write(whole: Filled, marginals: Requested, out: PathLike, stage: Announce) -> None:
+def _write(
+    whole: Filled, found: Imputed, out: PathLike, run: Mapping[str, Any], stage: Announce
+) -> None:
     """The tables of an `impute`, by name; the engine writes those with a row for each factor."""
     records = record_columns(whole.transfer).by_name(whole.graph.factor_names)
     del records["factor"]  # one stands for many, whose names the engine knows
@@ -153,7 +158,8 @@ def _write(whole: Filled, marginals: Requested, out: PathLike, stage: Announce) 
     with replaced_folder(out, IMPUTED) as folder:
         for table in write_imputed(whole.journal, whole.given, columns, folder):
             stage(f"writing {table}")
-        write_table(folder / "marginals.parquet", marginals.columns())
+        write_table(folder / "marginals.parquet", found.marginals.columns())
+        (folder / RUN).write_text(run_text(run), encoding="utf-8")
 
 
 def _filled_columns(whole: Filled) -> Columns:

@@ -1,0 +1,324 @@
+"""Results as they are compared: answers and transfers by column, wherever they come from."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Floats
+from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.columns import Column, Columns, Lists, NumberedTexts
+from lifagu.data.parquet.results import result_columns
+from lifagu.errors import FormatError, ModelError
+from lifagu.formats.files import ending, read_text
+from lifagu.graph.assembly import taken_lists
+from lifagu.inference.answer import Answer
+from lifagu.inference.prepared import Result
+from lifagu.questions.comparing.run import RUN, contents_of, observed_columns
+from lifagu.questions.findings import Imputed
+from lifagu.questions.writing_results import cells, marginal_columns
+
+Texts = NDArray[Any]  # texts as objects, one per row
+WHAT = (
+    "results are what impute and marginals write, and what query, marginals and impute say as JSON"
+)
+TRANSFERS = ("factor", "status", "donor", "share", "posterior")
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedResult:
+    """One result: answers with a row for each label, and what else is known of the run.
+
+    lent: of each row how many lent tables the answer rests on; transfers: a row for each unknown
+    factor, with the columns TRANSFERS; scopes: factors that were filled, a row for each of their
+    arguments; tables: the same with their potentials; evidence: variables and what was observed of
+    them. None where nobody knows. run: as in the file `run.json`.
+    """
+
+    title: str
+    variables: Texts
+    labels: Texts
+    probabilities: Floats
+    lent: Floats | None = None
+    transfers: dict[str, NDArray[Any]] | None = None
+    scopes: tuple[Texts, Texts] | None = None
+    tables: tuple[Texts, Floats] | None = None
+    evidence: tuple[Texts, Texts] | None = None
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+
+def result_of(given: Any) -> ComparedResult:
+    """A result from a path, or from what a verb gave."""
+    if isinstance(given, str | Path):
+        if not Path(given).exists():
+            raise FormatError(f"{given}: there is no such file or folder")
+        return _of_folder(Path(given)) if Path(given).is_dir() else _of_file(given)
+    if isinstance(given, Imputed):
+        return _of_imputed(given)
+    if isinstance(given, Result):
+        return _of_answers(given.answers)
+    if isinstance(given, Answer):
+        return _of_answers([given])
+    if isinstance(given, Mapping):  # all marginals, or those of a relation
+        return ComparedResult(repr(given), *_answer_columns(_by_members(marginal_columns(given))))
+    if isinstance(given, Sequence) and all(isinstance(each, Answer) for each in given):
+        return _of_answers(given)
+    raise ModelError(
+        f"results are compared, such as marginals or an Imputed, not {type(given).__name__}"
+    )
+
+
+# ---- what verbs gave
+
+
+def _of_imputed(found: Imputed) -> ComparedResult:
+    tables, graph, seen = found.tables(), found.transfer.original, found.evidence
+    run = {
+        "filling": vars(found.transfer.filling),
+        "unknown": found.unknown,
+        "filled": found.filled,
+    }
+    observed = None
+    if seen is not None:
+        run |= contents_of(graph, seen)
+        observed = _evidence({n: _array(c) for n, c in observed_columns(graph, seen).items()})
+    filled = tables["tables"]
+    marginals = {name: _array(column) for name, column in tables["marginals"].items()}
+    return ComparedResult(
+        repr(found),
+        *_answer_columns(marginals),
+        marginals["transferred"].astype(np.float64),
+        {name: _array(tables["transfers"][name]) for name in TRANSFERS},
+        _listed(filled, "arguments"),
+        _listed(filled, "potentials"),
+        observed,
+        run,
+    )
+
+
+def _listed(columns: Columns, name: str) -> tuple[Texts, NDArray[Any]]:
+    """A column of lists with a row for each item, and the factor of each."""
+    lists = columns[name]
+    if not isinstance(lists, Lists):
+        raise ModelError(f"{name} are lists")
+    of = np.arange(len(lists.offsets) - 1) if lists.of is None else lists.of
+    values, _ = taken_lists(lists.offsets, lists.values, of)
+    lengths = np.diff(lists.offsets)[of]
+    return np.repeat(_array(columns["factor"]), lengths), values
+
+
+def _array(column: Column) -> NDArray[Any]:
+    """A column as an array; numbered texts are spelt out."""
+    if isinstance(column, NumberedTexts):
+        return _texts(cells(column))
+    return column if isinstance(column, np.ndarray) else _texts(cells(column))
+
+
+def _of_answers(answers: Sequence[Answer]) -> ComparedResult:
+    rows = [
+        (_joint(answer.variables), _joint(labels), probability)
+        for answer in answers
+        for labels, probability in zip(
+            answer.values, answer.probabilities.reshape(-1).tolist(), strict=True
+        )
+    ]
+    counted = [float(len(a.rests_on)) for a in answers for _ in range(a.log_probabilities.size)]
+    named = _by_header(("variable", "value", "probability"), rows)
+    title = f"{len(answers)} answers" if len(answers) != 1 else "1 answer"
+    return ComparedResult(title, *_answer_columns(named), np.array(counted))
+
+
+def _joint(texts: Sequence[str]) -> str:
+    return ", ".join(texts)
+
+
+# ---- files
+
+
+def _of_folder(path: Path) -> ComparedResult:
+    """What `impute` wrote, as Parquet or as CSV."""
+    marginals = _table(path, "marginals", ("variable", "value", "probability"), ("transferred",))
+    if marginals is None:
+        raise FormatError(f"{path}: this folder holds no table 'marginals'; {WHAT}")
+    transfers = _table(path, "transfers", TRANSFERS)
+    scopes = _table(path, "tables", ("factor", "arguments"), listed="arguments")
+    tables = _table(path, "tables", ("factor", "potentials"), listed="potentials")
+    observed = _table(path, "evidence", ("variable", "value"), ("likelihood",))
+    lent = marginals.get("transferred")
+    return ComparedResult(
+        str(path),
+        *_answer_columns(marginals),
+        None if lent is None else _numbers(path, lent),
+        None if transfers is None else _transfers(path, transfers),
+        None if scopes is None else (scopes["factor"], scopes["arguments"]),
+        None if tables is None else (tables["factor"], _numbers(path, tables["potentials"])),
+        None if observed is None else _evidence(observed),
+        _run(path),
+    )
+
+
+def _transfers(path: Path, columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return columns | {name: _numbers(path, columns[name]) for name in ("share", "posterior")}
+
+
+def _table(
+    folder: Path,
+    name: str,
+    wanted: tuple[str, ...],
+    optional: tuple[str, ...] = (),
+    listed: str = "",
+) -> dict[str, NDArray[Any]] | None:
+    if (path := folder / f"{name}.parquet").exists():
+        return result_columns(path, wanted, optional, listed)
+    if not (path := folder / f"{name}.csv").exists():
+        return None
+    columns = _csv(path, wanted, optional)
+    if listed:
+        lists = [json.loads(each) if each else [] for each in columns[listed].tolist()]
+        lengths = [len(each) for each in lists]
+        columns = {key: np.repeat(column, lengths) for key, column in columns.items()}
+        columns[listed] = _texts(list(chain.from_iterable(lists)))
+    return columns
+
+
+def _run(folder: Path) -> Mapping[str, Any]:
+    path = folder / RUN
+    found = _object(path) if path.exists() else {}
+    return found
+
+
+def _of_file(path: PathLike) -> ComparedResult:
+    kind = ending(path)
+    if kind == ".json":
+        return _of_json(path)
+    if kind not in (".csv", ".parquet"):
+        raise FormatError(f"{path}: this is no result; {WHAT}")
+    wanted = ("value", "probability")
+    read = _csv if kind == ".csv" else result_columns
+    try:
+        columns = read(path, ("variable", *wanted), ())
+    except FormatError as error:
+        if "no column 'variable'" not in error.message:
+            raise
+        columns = read(path, ("members", *wanted), ())
+        columns["variable"] = columns.pop("members")
+    return ComparedResult(str(path), *_answer_columns(columns, path))
+
+
+def _csv(
+    path: PathLike, wanted: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, NDArray[Any]]:
+    """Some columns of a CSV file as texts; a column that is wanted and missing is an error."""
+    rows = csv.reader(StringIO(read_text(path), newline=""))
+    header = next(rows, [])
+    if missing := [name for name in wanted if name not in header]:
+        raise FormatError(f"{path}: this table has no column '{missing[0]}'; {WHAT}")
+    every = list(rows)
+    if wrong := next((n for n, row in enumerate(every, 2) if len(row) != len(header)), 0):
+        raise FormatError(f"{path}:{wrong}: this row has not {len(header)} values, as the first")
+    columns = dict(zip(header, zip(*every, strict=True), strict=True)) if every else {}
+    names = [*wanted, *(name for name in optional if name in header)]
+    return {name: _texts(columns.get(name, ())) for name in names}
+
+
+def _object(path: PathLike) -> dict[str, Any]:
+    try:
+        found = json.loads(read_text(path))
+    except ValueError as error:
+        raise FormatError(f"{path}: this is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise FormatError(f"{path}: this is no result; {WHAT}")
+    return found
+
+
+def _of_json(path: PathLike) -> ComparedResult:
+    """What query, marginals or impute say as JSON."""
+    found = _object(path)
+    try:
+        rows = list(_json_rows(found))
+        named = _by_header(("variable", "value", "probability", "lent"), rows)
+        lent = None if any(row[3] is None for row in rows) else named["lent"].astype(np.float64)
+        columns = _answer_columns(named, path)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise FormatError(f"{path}: this is no result; {WHAT}") from None
+    run: dict[str, Any] = {
+        key: found[key] for key in ("fill", "way", "engine", "unknown") if key in found
+    }
+    return ComparedResult(str(path), *columns, lent, run=run)
+
+
+def _json_rows(found: dict[str, Any]) -> Any:
+    if isinstance(found.get("answers"), list):
+        for each in found["answers"]:
+            pairs = zip(each["values"], each["probabilities"], strict=True)
+            about, rests = _joint(each["query"]), len(each.get("rests_on", ()))
+            yield from ((about, _joint(labels), value, rests) for labels, value in pairs)
+        return
+    if isinstance(found.get("classes"), list):
+        every = [(each["members"], each["probabilities"], None) for each in found["classes"]]
+    elif isinstance(found.get("marginals"), dict):
+        every = [(name, each, None) for name, each in found["marginals"].items()]
+    else:
+        every = [
+            (each["variable"], each["probabilities"], each.get("transferred"))
+            for each in found["marginals"]
+        ]
+    for name, shares, lent in every:
+        yield from ((name, label, value, lent) for label, value in shares.items())
+
+
+# ---- columns
+
+
+def _texts(values: Sequence[Any]) -> Texts:
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _by_header(header: Sequence[str], rows: Any) -> dict[str, NDArray[Any]]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(header)
+    return _by_members({name: _texts(column) for name, column in zip(header, columns, strict=True)})
+
+
+def _by_members(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns in which classes of a relational model are called by their members."""
+    return {**columns, "variable": columns.get("members", columns.get("variable"))}
+
+
+def _answer_columns(
+    columns: Mapping[str, Any], path: PathLike = "this result"
+) -> tuple[Texts, Texts, Floats]:
+    variables, labels = (_array(columns[name]) for name in ("variable", "value"))
+    return variables, labels, _numbers(path, columns["probability"])
+
+
+def _numbers(path: PathLike, column: NDArray[Any]) -> Floats:
+    """A column of numbers; empty texts and None are nan."""
+    if column.dtype == object:
+        column = np.where((column == "") | (column == None), np.nan, column)  # noqa: E711
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise FormatError(f"{path}: something in a column of numbers is none") from None
+
+
+def _evidence(columns: Mapping[str, NDArray[Any]]) -> tuple[Texts, Texts]:
+    """Variables and what was observed of them; likelihoods as their text."""
+    values = columns["value"].copy()
+    unsure = (values == "") | (values == None)  # noqa: E711
+    if "likelihood" in columns:
+        given = columns["likelihood"][unsure]
+        values[unsure] = [
+            each if isinstance(each, str) else json.dumps(list(map(float, each))) for each in given
+        ]
+    return columns["variable"], values
