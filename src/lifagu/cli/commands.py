@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import lifagu
 from lifagu.basics.words import counted
-from lifagu.cli.cases import opened, placed, propagation, rule_beside_fill, run
+from lifagu.cli.cases import opened, placed, propagation, remark_added, rule_beside_fill, run
 from lifagu.cli.output import note, say, say_json, shown, table
 from lifagu.cli.remedies import FLAGS, SURER
 from lifagu.cli.results import (
@@ -94,7 +94,11 @@ def info(options: Options) -> None:
     if facts["example_query"]:
         import shlex
 
-        added = "".join(f" --add {shlex.quote(f'{new}={like}')}" for new, like in options.add)
+        added = "".join(
+            f" --{option} {shlex.quote(f'{new}={like}')}"
+            for option in ("add", "admit")
+            for new, like in getattr(options, option)
+        )
         example = shlex.join([options.model, facts["example_query"]])
         say(f"\nask, for instance: lifagu query {example}{added}")
 
@@ -160,6 +164,7 @@ def query(options: Options) -> None:
         questions = _questions(options, options.queries or list(case.queries))
         planned = case.plan(questions, engine=options.engine, **propagation(options))
         result = run(options, case, planned, progress)
+        remark_added(options, case, [name for each in questions for name in each])
         why = _explain(case, result) if options.explain else []
     _remark_answers(options, result)
     if options.json:
@@ -274,6 +279,7 @@ def impute(options: Options) -> None:
         found = case.impute(
             options.queries, engine=options.engine, out=options.out, write=options.write
         )
+        remark_added(options, case, options.queries or ())
     from lifagu.cli.imputed import imputed_json, report
 
     if options.json:

@@ -154,16 +154,13 @@ def taken_lists(offsets: Ints, values: NDArray[_Item], chosen: Ints) -> tuple[ND
     return values[places], offsets[-1] + np.cumsum(lengths)
 
 
-def renamed(names: Names, chosen: Ints, old: str, new: str) -> Names:
-    """All names, then those of the chosen nodes with a new individual in place of an old one.
+def renamed(names: Sequence[str], old: str, new: str) -> list[str]:
+    """Names with a new individual in place of an old one.
 
-    >>> names = Names("factor", ["f.al", "g", "alf(al,m)"])
-    >>> list(renamed(names, np.array([0, 1, 2]), "al", "eve"))[3:]
+    >>> renamed(["f.al", "g", "alf(al,m)"], "al", "eve")
     ['f.eve', 'g.eve', 'alf(eve,m)']
     """
     word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
-    copies = [
-        word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}"
-        for name in map(names.__getitem__, chosen)
+    return [
+        word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}" for name in names
     ]
-    return Names(names.sort, [*names, *copies])

@@ -33,7 +33,7 @@ class CaseContents(Statement):
 
     @property
     def graph(self) -> FactorGraph:
-        """The ground graph with those who were added, holes and all."""
+        """The ground graph with those who were added or admitted, holes and all."""
         return in_memory.grounded(self)
 
     @cached_property
@@ -159,8 +159,9 @@ class CaseContents(Statement):
 
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""
-        shown = self.graph if self.added else self.model
-        return dict(self.opened.once(("facts", self.added), lambda: describe(shown)))
+        shown = self.graph if self.added or self.admitted else self.model
+        key = "facts", self.added, self.admitted
+        return dict(self.opened.once(key, lambda: describe(shown)))
 
     def where(
         self, verb: str = "ask", *, engine: EngineName = "auto", in_memory: str = ""
