@@ -45,6 +45,7 @@ def check(options: Options) -> None:
     with opened(options, learn=False) as (case, _):
         learned = case.to_learn
         counts = f"{case.model.summary}, {case.observed_count} observed"
+        _warn(case.suspicions)
     say(f"{options.model}: ok, {counts}{f', {learned} to be learned' if learned else ''}")
 
 
@@ -280,10 +281,11 @@ def impute(options: Options) -> None:
             options.queries, engine=options.engine, out=options.out, write=options.write
         )
         remark_added(options, case, options.queries or ())
+        _warn(case.suspicions)
     from lifagu.cli.imputed import imputed_json, report
 
     if options.json:
-        say_json(imputed_json(found))
+        say_json({**imputed_json(found), **_warnings_json(list(case.suspicions))})
     else:
         say(report(found))
 
