@@ -1,25 +1,15 @@
-"""Individuals admitted to a graph: copies of others' variables and scopes, all tables unknown.
-
-Unlike those that are added one by one, all are copied from the graph as it came: they are linked to
-those who are in it, and not to one another.
-"""
+"""A graph with individuals that were admitted to it, and whose nodes are whose."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, offsets_of, owners
+from lifagu.basics.arrays import Ints
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.inputs import text
-from lifagu.basics.names import Names
-from lifagu.errors import ModelError
-from lifagu.graph.assembly import extended, renamed, taken_lists
+from lifagu.graph.copies import Pairs, with_copies
 from lifagu.graph.factor_graph import FactorGraph
-
-Pairs = Sequence[tuple[str, str]]  # who is new, and like whom
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,113 +69,7 @@ def admitted(graph: FactorGraph, pairs: Pairs) -> Admitted:
     -------
     Admitted
     """
-    numbers = _likes(graph, pairs)
-    distinct = list(dict.fromkeys(numbers))
-    copies = {other: _Copies.of(graph, other) for other in distinct}
-    chosen = [copies[number] for number in numbers]
-    first_variable = offsets_of(np.array([len(each.variables) for each in chosen]))
-    first_variable += len(graph.variable_names)
-    first_factor = offsets_of(np.array([len(each.factors) for each in chosen]))
-    first_factor += len(graph.factor_names)
+    whole, copied = with_copies(graph, pairs)
     names = tuple(name for name, _ in pairs)
-    like = np.array([distinct.index(number) for number in numbers], dtype=np.int64)
-    whole = _with_copies(graph, names, chosen, first_variable)
-    models = tuple(graph.individuals[number] for number in distinct)
-    return Admitted(whole, names, models, like, first_variable, first_factor)
-
-
-def _likes(graph: FactorGraph, pairs: Pairs) -> list[int]:
-    """The individual of the graph that each new one is like."""
-    known, numbers = Names("individual", graph.individuals), dict[str, int]()
-    for name, like in pairs:
-        if text("an individual", name) in numbers or name in known:
-            raise ModelError(
-                f"individual '{name}' is in the model already; give the new one another name"
-            )
-        numbers[name] = numbers[like] if like in numbers else known.number(like)
-    return list(numbers.values())
-
-
-@dataclass(frozen=True, eq=False)
-class _Copies:
-    """What a new individual gets from another one: variables and factors, by number.
-
-    scopes: the arguments of these factors in a row, own variables as -1, -2, … by their place.
-    """
-
-    like: str
-    number: int
-    variables: Ints
-    factors: Ints
-    scopes: Ints
-    ends: Ints
-    ids: Ints
-    id_ends: Ints
-    variable_names: tuple[str, ...]
-    factor_names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, graph: FactorGraph, other: int) -> _Copies:
-        variables = np.unique(owners(graph.individual_offsets)[graph.individual_ids == other])
-        new = np.arange(len(graph.variable_names))
-        new[variables] = -1 - np.arange(len(variables))
-        factors = np.unique(owners(graph.offsets)[new[graph.arguments] < 0])
-        scopes, ends = taken_lists(graph.offsets, new[graph.arguments], factors)
-        ids, id_ends = taken_lists(graph.individual_offsets, graph.individual_ids, variables)
-        return cls(
-            graph.individuals[other],
-            other,
-            variables,
-            factors,
-            scopes,
-            ends - graph.offsets[-1],
-            ids,
-            id_ends - graph.individual_offsets[-1],
-            tuple(graph.variable_names.of_nodes(variables)),
-            tuple(graph.factor_names.of_nodes(factors)),
-        )
-
-
-def _with_copies(
-    graph: FactorGraph, names: tuple[str, ...], chosen: list[_Copies], first_variable: Ints
-) -> FactorGraph:
-    """The graph with these copies, one for each new individual."""
-    variables = np.concatenate([each.variables for each in chosen])
-    count = len(graph.individuals)
-    pairs = list(zip(names, chosen, strict=True))
-    ids = [np.where(c.ids == c.number, count + i, c.ids) for i, c in enumerate(chosen)]
-    scopes = [
-        np.where(each.scopes < 0, first - 1 - each.scopes, each.scopes)
-        for each, first in zip(chosen, first_variable.tolist(), strict=False)
-    ]
-    factors = sum(len(each.factors) for each in chosen)
-    return replace(
-        graph,
-        variable_names=_renamed(
-            graph.variable_names, [(name, c.like, c.variable_names) for name, c in pairs]
-        ),
-        variable_declared=extended(graph.variable_declared, graph.variable_declared[variables]),
-        variable_kind=extended(graph.variable_kind, graph.variable_kind[variables]),
-        individuals=(*graph.individuals, *names),
-        individual_offsets=_continued(graph.individual_offsets, [each.id_ends for each in chosen]),
-        individual_ids=extended(graph.individual_ids, np.concatenate(ids)),
-        factor_names=_renamed(
-            graph.factor_names, [(name, c.like, c.factor_names) for name, c in pairs]
-        ),
-        factor_table=extended(graph.factor_table, np.full(factors, -1)),
-        offsets=_continued(graph.offsets, [each.ends for each in chosen]),
-        arguments=extended(graph.arguments, np.concatenate(scopes)),
-        support=graph.support and graph.support.followed_by_exact(factors),
-    )
-
-
-def _continued(offsets: Ints, ends: Sequence[Ints]) -> Ints:
-    """Where lists begin, followed by where those of several further rows end."""
-    lengths = [np.diff(each, prepend=0) for each in ends]
-    return extended(offsets, offsets[-1] + np.cumsum(np.concatenate(lengths)))
-
-
-def _renamed(names: Names, copies: Sequence[tuple[str, str, tuple[str, ...]]]) -> Names:
-    """Names, followed by those of copies, in which a new individual stands for another one."""
-    more = [name for new, like, own in copies for name in renamed(own, like, new)]
-    return Names(names.sort, [*names, *more])
+    models = tuple(graph.individuals[number] for number in copied.models)
+    return Admitted(whole, names, models, *copied[1:])

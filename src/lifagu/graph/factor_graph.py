@@ -28,6 +28,7 @@ from lifagu.graph.builder import GraphBuilder
 from lifagu.graph.contents import Colouring as Colouring
 from lifagu.graph.contents import GraphContents
 from lifagu.graph.contents import check_colouring as check_colouring
+from lifagu.graph.copies import with_copies
 from lifagu.graph.evidence import (
     Evidence,
     EvidenceLike,
@@ -271,9 +272,7 @@ class FactorGraph(GraphContents, Shown):
         >>> graph.with_individual("eve", like="bob").factor("f.eve")
         Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None, support=None)
         """
-        from lifagu.graph.admitted import admitted
-
-        return admitted(self, [(name, like)]).graph
+        return with_copies(self, [(name, like)])[0]
 
     def evidence(self, evidence: EvidenceLike) -> Evidence:
         """Observations by name as numbers.

@@ -20,7 +20,7 @@ from lifagu.graph.assembly import extended, scopes_of, taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import Ranges
 from lifagu.graph.tables import GivenTables, intern_tables
-from lifagu.questions.admission.shares import Piece, TooWide, divided
+from lifagu.questions.admission.shares import OwnFactor, TooWide, divided
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class _Example:
 
     own: int
     declared: Ints
-    factors: Sequence[Piece]
-    hidden: Sequence[Piece]
-    dividing: Sequence[Piece]
+    factors: Sequence[OwnFactor]
+    hidden: Sequence[OwnFactor]
+    dividing: Sequence[OwnFactor]
 
 
 def joined(
@@ -87,9 +87,9 @@ def _hidden(example: Admitted, lent: FactorGraph, factors: Ints) -> tuple[Ints, 
     return hidden, np.unique(np.concatenate((about, alone)))
 
 
-def _piece(graph: FactorGraph, factor: int, code: Ints) -> Piece:
+def _piece(graph: FactorGraph, factor: int, code: Ints) -> OwnFactor:
     table, axes = int(graph.factor_table[factor]), code[graph.scope(factor)]
-    return Piece(tuple(axes.tolist()), None if table < 0 else graph.tables[table])
+    return OwnFactor(tuple(axes.tolist()), None if table < 0 else graph.tables[table])
 
 
 def _too_wide(example: Admitted, lent: FactorGraph, wide: TooWide, code: Ints) -> TooLargeError:
@@ -106,7 +106,7 @@ def _too_wide(example: Admitted, lent: FactorGraph, wide: TooWide, code: Ints) -
 # ---- everybody
 
 
-class _Listed(NamedTuple):
+class _RowsOfFactors(NamedTuple):
     """Factors in a row: how many variables each has, these, and its table, -1 if unknown."""
 
     lengths: Ints
@@ -182,15 +182,15 @@ class _Joining:
 
     # ---- factors
 
-    def _of_base(self, which: slice) -> _Listed:
+    def _of_base(self, which: slice) -> _RowsOfFactors:
         base = self._base
         factors = np.arange(len(base.factor_names))[which]
         scopes, _ = taken_lists(base.offsets, base.arguments, factors)
         moved = len(self._guests.graph.variable_names) - self._count
         scopes = np.where(scopes < self._count, scopes, scopes + moved)
-        return _Listed(np.diff(base.offsets)[which], scopes, base.factor_table[which])
+        return _RowsOfFactors(np.diff(base.offsets)[which], scopes, base.factor_table[which])
 
-    def _of_guests(self, pieces: Sequence[Sequence[Piece]]) -> Iterator[_Listed]:
+    def _of_guests(self, pieces: Sequence[Sequence[OwnFactor]]) -> Iterator[_RowsOfFactors]:
         """A copy of these factors for each who is like their example."""
         listed = list(map(self._listed, pieces))
         for guest, number in enumerate(self._like):
@@ -198,11 +198,11 @@ class _Joining:
             place, own = -1 - axes, self._examples[number].own
             mine = self._guests.first_variable[guest] + place
             hidden = self._first_hidden[guest] + place - own
-            yield _Listed(
+            yield _RowsOfFactors(
                 lengths, np.where(axes >= 0, axes, np.where(place < own, mine, hidden)), tables
             )
 
-    def _listed(self, pieces: Sequence[Piece]) -> _Listed:
+    def _listed(self, pieces: Sequence[OwnFactor]) -> _RowsOfFactors:
         tables = []
         for piece in pieces:
             known = piece.table is not None
@@ -210,7 +210,7 @@ class _Joining:
             self._tables += [] if piece.table is None else [piece.table.reshape(-1)]
         lengths = [len(piece.axes) for piece in pieces]
         axes = [axis for piece in pieces for axis in piece.axes]
-        return _Listed(*(np.array(each, dtype=np.int64) for each in (lengths, axes, tables)))
+        return _RowsOfFactors(*(np.array(each, dtype=np.int64) for each in (lengths, axes, tables)))
 
     def _given(self) -> GivenTables:
         own = self._base.tables

@@ -24,7 +24,7 @@ SAFE = 600.0  # |log| up to which plain numbers hold all products and sums witho
 Axes = tuple[int, ...]
 
 
-class Piece(NamedTuple):
+class OwnFactor(NamedTuple):
     """A factor: its variables, and its table with an axis for each; None if it is unknown."""
 
     axes: Axes
@@ -40,20 +40,20 @@ class TooWide(Exception):
 
 
 def divided(
-    pieces: Sequence[Piece], own: Collection[int], sizes: Mapping[int, int]
-) -> tuple[list[Piece], list[Piece]]:
+    pieces: Sequence[OwnFactor], own: Collection[int], sizes: Mapping[int, int]
+) -> tuple[list[OwnFactor], list[OwnFactor]]:
     """Somebody's factors, and those that divide them by what they sum to over their own variables.
 
     The former are as they were, except where nothing is possible for them. Parts of their own
     variables that hang together only by others' are divided one by one.
     """
-    factors, dividing = list(pieces), list[Piece]()
+    factors, dividing = list(pieces), list[OwnFactor]()
     for part in _parts(pieces, own):
         mine = {axis for place in part.pieces for axis in pieces[place].axes} & {*own}
         some = [pieces[place] for place in part.pieces]
         if any(each.table is None for each in some):
             others = _union(some, mine)
-            dividing += [Piece(others, None)] if others else []
+            dividing += [OwnFactor(others, None)] if others else []
             continue
         changed, more = _divided(some, part.own, sizes)
         dividing += more
@@ -62,14 +62,14 @@ def divided(
     return factors, dividing
 
 
-class _Part(NamedTuple):
+class _OwnPart(NamedTuple):
     """Some of somebody's own variables that hang together, and their factors by place."""
 
     own: Axes
     pieces: tuple[int, ...]
 
 
-def _parts(pieces: Sequence[Piece], own: Collection[int]) -> Iterator[_Part]:
+def _parts(pieces: Sequence[OwnFactor], own: Collection[int]) -> Iterator[_OwnPart]:
     """Own variables that hang together by factors, in the order of the first of them."""
     holders: dict[int, list[int]] = {axis: [] for axis in own}
     for place, piece in enumerate(pieces):
@@ -89,27 +89,27 @@ def _parts(pieces: Sequence[Piece], own: Collection[int]) -> Iterator[_Part]:
                 met.update(new)
                 found += new
                 waiting += new
-        yield _Part(tuple(found), tuple(sorted(places)))
+        yield _OwnPart(tuple(found), tuple(sorted(places)))
 
 
 def _divided(
-    pieces: Sequence[Piece], own: Axes, sizes: Mapping[int, int]
-) -> tuple[Sequence[Piece], list[Piece]]:
+    pieces: Sequence[OwnFactor], own: Axes, sizes: Mapping[int, int]
+) -> tuple[Sequence[OwnFactor], list[OwnFactor]]:
     sums = _Sums(sizes, _logs_needed(pieces, own, sizes))
     found, constant = sums.summed_out(pieces, own)
     if any((each.values == sums.zero).any() for each in found) or constant == sums.zero:
         return _where_possible(pieces, own, sums, found, constant)
     if not found:
         whole = sums.inverse(np.full(sizes[own[0]], constant))
-        return pieces, [] if _is_one(whole) else [Piece((own[0],), whole)]
+        return pieces, [] if _is_one(whole) else [OwnFactor((own[0],), whole)]
     first, *others = found
     scaled = first._replace(values=sums.times(first.values, constant))
-    return pieces, [Piece(each.axes, sums.inverse(each.values)) for each in (scaled, *others)]
+    return pieces, [OwnFactor(each.axes, sums.inverse(each.values)) for each in (scaled, *others)]
 
 
 def _where_possible(
-    pieces: Sequence[Piece], own: Axes, sums: _Sums, found: Sequence[_Values], constant: float
-) -> tuple[Sequence[Piece], list[Piece]]:
+    pieces: Sequence[OwnFactor], own: Axes, sums: _Sums, found: Sequence[_Values], constant: float
+) -> tuple[Sequence[OwnFactor], list[OwnFactor]]:
     """The same where some states of others make everything impossible: uniform under these."""
     total = sums.product([*found, _Values((), np.asarray(constant))])
     never = total.values == sums.zero
@@ -120,8 +120,8 @@ def _where_possible(
     possible = np.where(never, 0.0 if sums.logs else 1.0, total.values)
     table = np.where(never, alone, sums.inverse(possible))
     if not total.axes:
-        return changed, [Piece((own[0],), np.full(sums.sizes[own[0]], float(table)))]
-    return changed, [Piece(total.axes, table)]
+        return changed, [OwnFactor((own[0],), np.full(sums.sizes[own[0]], float(table)))]
+    return changed, [OwnFactor(total.axes, table)]
 
 
 def _varies(mask: NDArray[np.bool_], axis: int) -> bool:
@@ -129,23 +129,23 @@ def _varies(mask: NDArray[np.bool_], axis: int) -> bool:
 
 
 def _one_where(
-    piece: Piece, axes: Axes, never: NDArray[np.bool_], sizes: Mapping[int, int]
-) -> Piece:
+    piece: OwnFactor, axes: Axes, never: NDArray[np.bool_], sizes: Mapping[int, int]
+) -> OwnFactor:
     """A factor that says nothing in some states of these variables."""
     whole = (*piece.axes, *(axis for axis in axes if axis not in piece.axes))
     _check(whole, sizes)
     shape = [sizes[axis] for axis in whole]
     table = np.broadcast_to(_spread(_Values(piece.axes, np.asarray(piece.table)), whole), shape)
-    return Piece(whole, np.where(_spread(_Values(axes, never), whole), 1.0, table))
+    return OwnFactor(whole, np.where(_spread(_Values(axes, never), whole), 1.0, table))
 
 
-def _union(pieces: Sequence[Piece], without: Collection[int]) -> Axes:
+def _union(pieces: Sequence[OwnFactor], without: Collection[int]) -> Axes:
     """The variables of some factors, in order, but for some."""
     every = dict.fromkeys(axis for piece in pieces for axis in piece.axes)
     return tuple(axis for axis in every if axis not in without)
 
 
-def _logs_needed(pieces: Sequence[Piece], own: Axes, sizes: Mapping[int, int]) -> bool:
+def _logs_needed(pieces: Sequence[OwnFactor], own: Axes, sizes: Mapping[int, int]) -> bool:
     """Whether products and sums of these tables may be further apart than floats allow."""
     far = sum(math.log(sizes[axis]) for axis in own)
     for piece in pieces:
@@ -191,7 +191,7 @@ class _Sums:
     def zero(self) -> float:
         return -math.inf if self.logs else 0.0
 
-    def summed_out(self, pieces: Sequence[Piece], own: Axes) -> tuple[list[_Values], float]:
+    def summed_out(self, pieces: Sequence[OwnFactor], own: Axes) -> tuple[list[_Values], float]:
         """What is left without some variables, and a constant; cheapest variable first."""
         left, constant = [self._values(piece) for piece in pieces], 0.0 if self.logs else 1.0
         waiting = list(own)
@@ -231,7 +231,7 @@ class _Sums:
             )
         return np.asarray(np.exp(-values))
 
-    def _values(self, piece: Piece) -> _Values:
+    def _values(self, piece: OwnFactor) -> _Values:
         table = np.asarray(piece.table)
         if not self.logs:
             return _Values(piece.axes, table)
