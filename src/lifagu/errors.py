@@ -68,6 +68,9 @@ class Remedy(StrEnum):
     SMALLER_FOLDER = "give a larger memory_limit, or validate a part of the model"
     ONE_RULE = "name one rule"
     THETA_BY_INDIVIDUALS = 'name the rule that it belongs to, by="individuals"'
+    ADD_INSTEAD = "add it instead, which may move others: case.add()"
+    ONE_TABLE_OR_ADD = 'ask with unknown="one" or unknown="mean", or add it instead: case.add()'
+    NO_ADMISSION = "leave that out, or add instead of admitting: case.add()"
     OTHER_PORT = "choose another port (0 takes a free one) or host"
 
 

@@ -227,6 +227,21 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         moved(by="cohorts", profiles=True),
         "lift chain.json --fill cohorts --profiles",
     ),
+    Remedy.ADD_INSTEAD: (
+        at_most("lifagu.questions.admission.shares.MOST_ENTRIES"),
+        lambda: lifagu.open("people.json").fill(by="share").admit("zoe", "ann").ask("S.zoe"),
+        "query people.json S.zoe --fill share --admit zoe=ann",
+    ),
+    Remedy.ONE_TABLE_OR_ADD: (
+        at_most("lifagu.questions.admission.shares.MOST_ENTRIES"),
+        lambda: lifagu.open("people.json").admit("zoe", "ann").ask("S.zoe"),
+        "query people.json S.zoe --admit zoe=ann",
+    ),
+    Remedy.NO_ADMISSION: (
+        None,
+        lambda: lifagu.open("people.json").admit("zoe", "ann").validate(),
+        "validate people.json --admit zoe=ann",
+    ),
     Remedy.OTHER_PORT: (None, lambda: serve(ready=print, host=NOWHERE), f"serve --host {NOWHERE}"),
 }
 

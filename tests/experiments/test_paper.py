@@ -18,6 +18,7 @@ from lifagu.experiments.divergence import divergence
 from lifagu.experiments.paper import run_paper
 from lifagu.experiments.paper.figure import draw_figure
 from lifagu.experiments.paper.instances import five_to_ten_percent, hide_by_group, hide_by_place
+from lifagu.experiments.paper.report import CLAIMS
 from lifagu.experiments.paper.runs import GENERATORS, generated, random_donors, run
 from lifagu.experiments.paper.summary import exponent, faster_from, summarised, trend
 from support.helpers import run_cli
@@ -257,6 +258,18 @@ def test_where_lifted_is_faster_and_how_times_grow():
     assert exponent(lines, "seconds_ground") == pytest.approx(1)
     assert exponent(lines, "seconds_lifted") == pytest.approx(0)
     assert faster_from(lines_with([1, 1], [2, 2])) is None
+
+
+@pytest.mark.parametrize(("largest", "verdict"), [(5, "too small to tell"), (8, "does not hold")])
+def test_claims_about_large_graphs_are_not_denied_by_small_ones(largest, verdict):
+    lines = lines_with([1.0] * largest, [2.0**each for each in range(1, largest + 1)])
+    judged = {claim: judge for claim, _, judge in CLAIMS}
+    for claim in (
+        "lifted faster than ground on larger graphs",
+        "lifted run time grows more slowly",
+    ):
+        assert judged[claim](lines, []).startswith(verdict)
+    assert judged["lifted run time grows more slowly"](lines[:1], []).startswith("one d")
 
 
 def test_a_trend_is_told_from_chance():

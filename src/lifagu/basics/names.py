@@ -225,14 +225,19 @@ class ChosenNames(Names):
 class CopiedNames(Names):
     """Names of copies: node i is a copy of nodes[i] in another list.
 
-    renaming: whose nodes were copied, and who has the copies.
+    renamings: whose nodes were copied, and who has the copies; node i is of renamings[whose[i]].
     """
 
     def __init__(
-        self, names: Names, nodes: Ints, copies: Sequence[str], renaming: tuple[str, str]
+        self,
+        names: Names,
+        nodes: Ints,
+        copies: Sequence[str],
+        renamings: Sequence[tuple[str, str]],
+        whose: Ints,
     ) -> None:
         super().__init__(names.sort, copies)
-        self.names, self.nodes, self.renaming = names, nodes, renaming
+        self.names, self.nodes, self.renamings, self.whose = names, nodes, renamings, whose
 
     def origins(self, nodes: Ints) -> Ints:
         """Where the names that were copied come from, as numbers."""

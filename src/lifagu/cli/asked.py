@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import lifagu
-from lifagu.cli.cases import opened, placed, propagation, remark_answers, run
+from lifagu.cli.cases import opened, placed, propagation, remark_added, remark_answers, run
 from lifagu.cli.output import ProgressLine, note, say, say_json
 from lifagu.cli.results import answer_table, answers_json, merging_json
 
@@ -36,6 +36,7 @@ def query(options: Options) -> None:
             planned = case.plan(questions, engine=options.engine, **propagation(options))
             result = run(options, case, planned, progress)
         found = [_whole(options, case, each, progress) for each in relations]
+        remark_added(options, case, [name for each in questions for name in each])
         why = _explain(case, result, found) if options.explain else []
     if result is not None:
         remark_answers(options, result)

@@ -56,6 +56,8 @@ def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> C
     case = lifagu.open(path, database=given.get("db"), learn=learn, progress=progress, **place)
     for new, like in given.get("add", ()):
         case = case.add(new, like)
+    for new, like in given.get("admit", ()):
+        case = case.admit(new, like)
     if given.get("evidence_file"):
         case = case.observe(_evidence_file(options.evidence_file))
     case = case.observe(_once(given.get("evidence", [])))
@@ -123,6 +125,13 @@ def run(options: Options, case: Case, planned: Planned[_Found], progress: Progre
     result = planned.run(progress)
     progress.close()
     return result
+
+
+def remark_added(options: Options, case: Case, names: Sequence[str]) -> None:
+    """How far others moved because somebody was added, and what moves nobody."""
+    if not options.quiet and (move := case.moved_by_adding(*names)):
+        pairs = " ".join(f"{new}={like}" for new, like in options.add[:1])
+        note(f"note: {move}; --admit {pairs} moves nobody")
 
 
 def propagation(options: Options) -> dict[str, Any]:

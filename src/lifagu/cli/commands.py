@@ -14,6 +14,7 @@ from lifagu.cli.cases import (
     placed,
     propagation,
     remark,
+    remark_added,
     remark_answers,
     rule_beside_fill,
     run,
@@ -49,6 +50,7 @@ def check(options: Options) -> None:
     with opened(options, learn=False) as (case, _):
         learned = case.to_learn
         counts = f"{case.model.summary}, {case.observed_count} observed"
+        _warn(case.suspicions)
     say(f"{options.model}: ok, {counts}{f', {learned} to be learned' if learned else ''}")
 
 
@@ -98,7 +100,11 @@ def info(options: Options) -> None:
     if facts["example_query"]:
         import shlex
 
-        added = "".join(f" --add {shlex.quote(f'{new}={like}')}" for new, like in options.add)
+        added = "".join(
+            f" --{option} {shlex.quote(f'{new}={like}')}"
+            for option in ("add", "admit")
+            for new, like in getattr(options, option)
+        )
         example = shlex.join([options.model, facts["example_query"]])
         say(f"\nask, for instance: lifagu query {example}{added}")
 
@@ -230,10 +236,12 @@ def impute(options: Options) -> None:
         found = case.impute(
             options.queries, engine=options.engine, out=options.out, write=options.write
         )
+        remark_added(options, case, options.queries or ())
+        _warn(case.suspicions)
     from lifagu.cli.imputed import imputed_json, report
 
     if options.json:
-        say_json(imputed_json(found))
+        say_json({**imputed_json(found), **_warnings_json(list(case.suspicions))})
     else:
         say(report(found))
 

@@ -119,6 +119,11 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     )
     _repeatable(group, "--add", "NEW=LIKE", text, values.addition)
     text = (
+        "the same, but the individual moves nobody's answers before something is observed of it "
+        "(repeatable; docs/transfer.md)"
+    )
+    _repeatable(group, "--admit", "NEW=LIKE", text, values.addition)
+    text = (
         "the rule: auto (default; LIFAGU where all candidates agree, else cohorts), individuals "
         "(whole individuals first), share (single factors), structure, published, steps, profiles "
         "(the options below), or cohorts (hidden cohorts of individuals; also cleans tables that "

@@ -55,5 +55,8 @@ FLAGS = {
     Remedy.SMALLER_FOLDER: "raise --memory-limit, or validate a part of the model",
     Remedy.ONE_RULE: "leave out --fill, or the option that means another rule",
     Remedy.THETA_BY_INDIVIDUALS: "name the rule that it belongs to, --fill individuals",
+    Remedy.ADD_INSTEAD: "use --add instead, which may move others",
+    Remedy.ONE_TABLE_OR_ADD: "ask with --unknown one or mean, or use --add instead",
+    Remedy.NO_ADMISSION: "leave that out, or use --add instead of --admit",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
 }

@@ -93,6 +93,11 @@ class Completions(Frozen):
 
     # ---- completing
 
+    @property
+    def shown(self) -> FactorGraph:
+        """The completed graph with its holes, as figures and groups show it."""
+        return self.original
+
     @cached_property
     def graph(self) -> FactorGraph:
         """The graph with the winning tables filled in."""
@@ -334,6 +339,11 @@ class Completions(Frozen):
         """The factors that got a table, ascending."""
         factors: Ints = self.original.unknown[self.statuses == TRANSFERRED]
         return factors
+
+    @property
+    def by_cohorts(self) -> Ints:
+        """The factors that cohorts filled."""
+        return np.zeros(0, dtype=np.int64)
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -19,11 +19,7 @@ USED = {
 
 def by_cohorts(moved: Transfer, factors: Ints) -> int:
     """How many of some filled factors cohorts filled."""
-    from lifagu.filling.cohorts.completing import CohortTransfer
-
-    if not isinstance(moved, CohortTransfer):
-        return 0
-    return int(np.isin(factors, moved.offers[-1].receivers).sum())
+    return int(np.isin(factors, moved.by_cohorts).sum())
 
 
 def filled_in_words(total: int, cohorts: int, way: str) -> str:

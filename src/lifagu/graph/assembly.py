@@ -18,7 +18,7 @@ from lifagu.basics.arrays import (
     places_within,
 )
 from lifagu.basics.inputs import items
-from lifagu.basics.names import CopiedNames, JoinedNames, Names, NumberedNames
+from lifagu.basics.names import Names, NumberedNames
 from lifagu.errors import ModelError
 from lifagu.graph.ranges import Ranges, check_labels
 from lifagu.graph.tables import GivenTables
@@ -154,21 +154,13 @@ def taken_lists(offsets: Ints, values: NDArray[_Item], chosen: Ints) -> tuple[ND
     return values[places], offsets[-1] + np.cumsum(lengths)
 
 
-def renamed(names: Names, chosen: Ints, old: str, new: str) -> Names:
-    """All names, then those of the chosen nodes with a new individual in place of an old one.
+def renamed(names: Sequence[str], old: str, new: str) -> list[str]:
+    """Names with a new individual in place of an old one.
 
-    >>> names = Names("factor", ["f.al", "g", "alf(al,m)"])
-    >>> list(renamed(names, np.array([0, 1, 2]), "al", "eve"))[3:]
+    >>> renamed(["f.al", "g", "alf(al,m)"], "al", "eve")
     ['f.eve', 'g.eve', 'alf(eve,m)']
     """
     word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
-    copies = [
-        word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}"
-        for name in map(names.__getitem__, chosen)
+    return [
+        word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}" for name in names
     ]
-    for place in np.flatnonzero(names.find_each(copies) >= 0)[:1].tolist():
-        raise ModelError(
-            f"{names.sort} '{copies[place]}' is declared twice; "
-            f"give each {names.sort} a name of its own"
-        )
-    return JoinedNames(names, CopiedNames(names, chosen, copies, (old, new)))

@@ -13,27 +13,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, as_ids, first_places, frozen, owners
+from lifagu.basics.arrays import Ints, as_ids, first_places, frozen
 from lifagu.basics.html import Shown
-from lifagu.basics.inputs import text
-from lifagu.basics.names import Names
-from lifagu.errors import ModelError
 from lifagu.graph.assembly import (
     declared_ranges,
-    extended,
     given_factors,
     individual_lists,
     known_scopes,
     names_of,
-    renamed,
     scopes_of,
-    taken_lists,
     used_names,
 )
 from lifagu.graph.builder import GraphBuilder
 from lifagu.graph.contents import Colouring as Colouring
 from lifagu.graph.contents import GraphContents
 from lifagu.graph.contents import check_colouring as check_colouring
+from lifagu.graph.copies import with_copies
 from lifagu.graph.evidence import (
     Evidence,
     EvidenceLike,
@@ -277,32 +272,7 @@ class FactorGraph(GraphContents, Shown):
         >>> graph.with_individual("eve", like="bob").factor("f.eve")
         Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None, support=None)
         """
-        other = Names("individual", self.individuals).number(like)
-        if text("an individual", name) in self.individuals:
-            raise ModelError(
-                f"individual '{name}' is in the model already; give the new one another name"
-            )
-        copied = np.unique(owners(self.individual_offsets)[self.individual_ids == other])
-        new = np.arange(len(self.variable_names))
-        new[copied] = len(new) + np.arange(len(copied))
-        factors = np.unique(owners(self.offsets)[new[self.arguments] != self.arguments])
-        ids, id_offsets = taken_lists(self.individual_offsets, self.individual_ids, copied)
-        ids = np.where(ids == other, len(self.individuals), ids)
-        scopes, scope_offsets = taken_lists(self.offsets, self.arguments, factors)
-        return replace(
-            self,
-            variable_names=renamed(self.variable_names, copied, like, name),
-            variable_declared=extended(self.variable_declared, self.variable_declared[copied]),
-            variable_kind=extended(self.variable_kind, self.variable_kind[copied]),
-            individuals=(*self.individuals, name),
-            individual_offsets=extended(self.individual_offsets, id_offsets),
-            individual_ids=extended(self.individual_ids, ids),
-            factor_names=renamed(self.factor_names, factors, like, name),
-            factor_table=extended(self.factor_table, np.full(len(factors), -1)),
-            offsets=extended(self.offsets, scope_offsets),
-            arguments=extended(self.arguments, new[scopes]),
-            support=self.support and self.support.followed_by_exact(len(factors)),
-        )
+        return with_copies(self, [(name, like)])[0]
 
     def evidence(self, evidence: EvidenceLike) -> Evidence:
         """Observations by name as numbers.

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from lifagu.basics.arrays import Ints
 from lifagu.basics.choices import LIFTED_ENGINES, SEVERAL
 from lifagu.basics.html import Shown
 from lifagu.errors import ModelError, NoAnswerError, Remedy
@@ -36,7 +39,8 @@ def plan(
     case: Statement, questions: Sequence[tuple[str, ...]], engine: str, bp: Mapping[str, Any]
 ) -> Asked:
     """Plan the answers to questions, none for log Z alone."""
-    unknown = case.way
+    asked = [name for question in questions for name in question]
+    case, unknown = with_guests_that_matter(case, asked), case.way
     if not questions and unknown in SEVERAL:
         what = f"log Z does not exist for {unknown}, which is about several models"
         raise NoAnswerError(what, remedy=Remedy.ONE_MODEL)
@@ -46,7 +50,6 @@ def plan(
 
         with with_reason(where):
             return plan_by_sql(questions=questions, **by_sql(case, where.on))
-    asked = [name for question in questions for name in question]
     _refuse_relations(case, asked)
     model, evidence = subject(case, engine)
     refuse_conditions(case, asked, evidence)
@@ -64,6 +67,36 @@ def _refuse_relations(case: Statement, names: Iterable[str]) -> None:
         if case.is_relation(name):
             what = f"'{name}' is a whole relation, not one variable"
             raise ModelError(what, remedy=Remedy.ASK_ALL)
+
+
+def with_guests_that_matter(case: Statement, asked: Sequence[str]) -> Statement:
+    """The case without those admitted who are neither asked about nor observed: they move nobody.
+
+    Others' tables do not depend on them either.
+    """
+    if not case.admitted:
+        return case
+    guests = in_memory.guests_of(case)
+    variables = guests.graph.variable_names.find_each(asked)
+    return in_memory.with_guests(case, np.union1d(guests.owner_of(variables), _observed(case)))
+
+
+def _observed(case: Statement) -> Ints:
+    """Those admitted of whom something is observed, by number; -1 if others are observed."""
+    seen = in_memory.bound(case).bound
+    both = np.concatenate((seen.variables, seen.soft_variables))
+    return in_memory.guests_of(case).owner_of(both)
+
+
+def with_known_guests(case: Statement) -> Statement:
+    """The case without those admitted of whom nothing is observed and some table stays unknown."""
+    if not case.admitted or case.filling is None:
+        return case
+    guests, moved = in_memory.guests_of(case), in_memory.transferred(case)
+    left = np.setdiff1d(moved.unknown, moved.transferred)
+    blocked = np.searchsorted(guests.first_factor, left, side="right") - 1
+    gone = np.setdiff1d(blocked, _observed(case))
+    return in_memory.with_guests(case, np.setdiff1d(np.arange(len(guests)), gone))
 
 
 def refuse_conditions(case: Statement, names: Iterable[str], evidence: EvidenceLike) -> None:
@@ -95,8 +128,10 @@ def subject(
     """
     model, filling = case.model, case.filling
     as_it_is = filling is None or (in_memory.is_whole(case) and engine in LIFTED_ENGINES)
-    if isinstance(model, ParfactorGraph) and not case.added and as_it_is:
+    if isinstance(model, ParfactorGraph) and not (case.added or case.admitted) and as_it_is:
         return model, model.layered(in_memory.layers(case))
+    if case.admitted and filling is None:
+        return in_memory.without_side_effects(case), in_memory.bound(case)
     graph = in_memory.grounded(case)
     seen = in_memory.bound(case)
     if filling is None or not (
@@ -113,6 +148,7 @@ def subject(
 def plan_marginals(case: Statement, engine: str, bp: Mapping[str, Any]) -> Planned[Marginals]:
     """Plan all marginals."""
     choose(case, "marginals", engine)
+    case = with_known_guests(case)
     if engine == "bp":
         from lifagu.questions.belief_propagation import PlannedBeliefs
 
@@ -128,6 +164,7 @@ def plan_marginals(case: Statement, engine: str, bp: Mapping[str, Any]) -> Plann
 def plan_best(case: Statement, engine: str) -> Planned[Best | RelationalBest]:
     """Plan a most probable assignment."""
     choose(case, "most_probable", engine)
+    case = with_known_guests(case)
     planned: Planned[Best | RelationalBest] = _plan_one(
         case, prepare_map, *subject(case, engine), engine
     )

@@ -14,7 +14,7 @@ from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.choices import EngineName, Figure, Rule
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, text, whole
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, Remedy
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, by_name
 from lifagu.graph.factor_graph import Colouring, FactorGraph
@@ -25,17 +25,20 @@ if TYPE_CHECKING:
     from lifagu.questions.cards.card import Card
     from lifagu.questions.findings import Groups, Imputed, Lift
     from lifagu.questions.learning import Learning
+    from lifagu.questions.moved_by_adding import Move
     from lifagu.questions.reasons import Reasons
     from lifagu.questions.scenarios import Scenarios
     from lifagu.questions.validating.result import Validation
+
+FEW = 3  # of those who were admitted that are named
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Case(CaseAnswers, Shown):
     """A model and all that is said about it; made by `lifagu.open`.
 
-    Every verb gives a new case (`observe`, `forget`, `add`, `fill`, `unfilled`, `at`) or an answer
-    (`ask`, `ask_all`, `marginals`, `most_probable`, `log_partition`, `impute`, `lift`, …).
+    Every verb gives a new case (`observe`, `forget`, `add`, `admit`, `fill`, `unfilled`, `at`) or
+    an answer (`ask`, `ask_all`, `marginals`, `most_probable`, `log_partition`, `impute`, …).
 
     Attributes
     ----------
@@ -90,6 +93,54 @@ class Case(CaseAnswers, Shown):
         """
         pair = text("an individual to add", name), text("the individual to copy", like)
         return replace(self, added=(*self.added, pair))
+
+    def moved_by_adding(self, *variables: str) -> Move | None:
+        """How far those who were added move others, before anything is observed of them.
+
+        Parameters
+        ----------
+        *variables : str
+            Those to compare beside the ones that are shared with who was added.
+
+        Returns
+        -------
+        Move or None
+            The largest move; `str` says it in words. None where nothing moves, or nothing is asked
+            of one model in memory.
+        """
+        from lifagu.questions.moved_by_adding import moved_by_adding
+
+        return moved_by_adding(self, variables)
+
+    def admit(self, name: str, like: str) -> Case:
+        """The same, but the new individual moves nobody's answers before it is observed itself.
+
+        What its tables sum to over its own variables is divided out of them, as a function of the
+        variables that it shares. It is linked to those of the model, not to others admitted.
+
+        Parameters
+        ----------
+        name : str
+            The new individual.
+        like : str
+            The individual whose variables and scopes it gets.
+
+        Returns
+        -------
+        Case
+
+        Examples
+        --------
+        >>> import lifagu
+        >>> graph = lifagu.FactorGraph.build().variable("Epid").variable("Sick.al", individual="al")
+        >>> graph = graph.factor("f", ["Sick.al", "Epid"], [[4, 1], [1, 3]]).graph()
+        >>> case = lifagu.open(graph)
+        >>> added, admitted = case.add("eve", like="al"), case.admit("eve", like="al")
+        >>> [round(each.ask("Epid")["true"], 3) for each in (case, added, admitted)]
+        [0.444, 0.39, 0.444]
+        """
+        pair = text("an individual to admit", name), text("the individual to copy", like)
+        return replace(self, admitted=(*self.admitted, pair))
 
     def fill(
         self, filling: Filling | None = None, *, by: Rule | None = None, **settings: Any
@@ -337,6 +388,11 @@ class Case(CaseAnswers, Shown):
         Validation
             Log loss, accuracy and calibration, by relation and beside a baseline.
         """
+        if self.admitted:
+            raise ModelError(
+                "validation is about the data, and those who are admitted move no cell of it",
+                remedy=Remedy.NO_ADMISSION,
+            )
         from lifagu.questions.validating.hiding import hiding_of
         from lifagu.questions.validating.methods import ways
         from lifagu.questions.validating.validate import validate
@@ -401,6 +457,9 @@ class Case(CaseAnswers, Shown):
     def __repr__(self) -> str:
         subject = self.opened.given.model.summary if self.opened.given else str(self.opened.path)
         parts = [subject, *(f"{name} added like {like}" for name, like in self.added)]
+        parts += [f"{name} admitted like {like}" for name, like in self.admitted[:FEW]]
+        more = len(self.admitted) - FEW
+        parts += [f"{more} more admitted"] if more > 0 else []
         parts += [f"{count} observed"] if (count := sum(map(len, self.layers))) else []
         parts += ["holes stay"] if self.filling is None else []
         parts += [f"on {self.place.on}"] if self.place.on not in ("auto", "memory") else []

@@ -33,7 +33,7 @@ class CaseContents(Statement):
 
     @property
     def graph(self) -> FactorGraph:
-        """The ground graph with those who were added, holes and all."""
+        """The ground graph with those who were added or admitted, holes and all."""
         return in_memory.grounded(self)
 
     @cached_property
@@ -135,6 +135,21 @@ class CaseContents(Statement):
             return ()
         return self.opened.read(self.place.progress).warnings
 
+    @cached_property
+    def suspicions(self) -> tuple[str, ...]:
+        """What looks as if it was not meant so in the model, a line or two each, with the fix.
+
+        Tables counted apart that both say how often something is true; the same table twice over
+        the same variables; observations that no factor is about; labels that learned data never
+        shows; logical variables that are called like constants.
+        """
+        if self.opened.is_folder:
+            return ()
+        from lifagu.questions.suspicions import suspicions
+
+        seen = {name: each for layer in in_memory.layers(self) for name, each in layer.items()}
+        return suspicions(self.opened.read(self.place.progress), seen)
+
     @property
     def to_learn(self) -> int:
         """How many tables a template asks to be learned."""
@@ -159,8 +174,9 @@ class CaseContents(Statement):
 
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""
-        shown = self.graph if self.added else self.model
-        return dict(self.opened.once(("facts", self.added), lambda: describe(shown)))
+        shown = self.graph if self.added or self.admitted else self.model
+        key = "facts", self.added, self.admitted
+        return dict(self.opened.once(key, lambda: describe(shown)))
 
     def where(
         self, verb: str = "ask", *, engine: EngineName = "auto", in_memory: str = ""

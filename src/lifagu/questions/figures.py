@@ -74,7 +74,7 @@ def draw(
     if isinstance(model, ParfactorGraph) and (what == "lifted" or not is_groundable(model)):
         return _instead(lifted_scene(model), what, "What this model means")
     whole = model if isinstance(model, Transfer) else ground(model)
-    graph = whole.original if isinstance(whole, Transfer) else whole
+    graph = whole.shown if isinstance(whole, Transfer) else whole
     if isinstance(model, ParfactorGraph):
         evidence = expand_evidence(model, evidence, graph)
     seen = graph.evidence(evidence)
@@ -168,7 +168,7 @@ def draw_rounds(
     """
     instance("draw_rounds", model, FactorGraph, Transfer)
     flag("commutative", commutative)
-    shown = model.original if isinstance(model, Transfer) else model
+    shown = model.shown if isinstance(model, Transfer) else model
     if not fits(shown):
         raise TooLargeError(
             f"rounds are drawn node by node, and a graph of {_sizes(shown)} is too large for that"

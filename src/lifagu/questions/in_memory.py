@@ -6,6 +6,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lifagu.basics.arrays import Ints
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
@@ -15,6 +18,7 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
     from lifagu.filling.result import Transfer
+    from lifagu.graph.admitted import Admitted
 
 GROUND = 200  # bytes that a variable or a factor of a ground graph takes
 FEW_OBSERVED = 1000  # observations that are compared by value, when results are looked up
@@ -23,13 +27,17 @@ FEW_OBSERVED = 1000  # observations that are compared by value, when results are
 def is_whole(case: Statement) -> bool:
     """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
     model, filling = case.model, case.filling
-    if not isinstance(model, ParfactorGraph) or model.has_unknown or case.added:
+    if not isinstance(model, ParfactorGraph) or model.has_unknown:
+        return False
+    if case.added or case.admitted:
         return False
     return filling is None or not (filling.merges_tables or filling.cleans(model.has_support))
 
 
 def grounded(case: Statement) -> FactorGraph:
-    """The ground graph with those who were added."""
+    """The ground graph with those who were added or admitted."""
+    if case.admitted:
+        return guests_of(case).graph
     model, conditions = case.model, conditions_key(case)
     if isinstance(model, FactorGraph) and not case.added and conditions is None:
         return model
@@ -48,6 +56,31 @@ def grounded(case: Statement) -> FactorGraph:
         return grounded(replace(case, added=case.added[:-1])).with_individual(name, like)
 
     return case.opened.once(("graph", case.added, conditions), compute)
+
+
+def before_admission(case: Statement) -> Statement:
+    """The case without those who were admitted."""
+    return replace(case, admitted=()) if case.admitted else case
+
+
+def guests_of(case: Statement) -> Admitted:
+    """The ground graph with those who were admitted, tables unknown, and who they are."""
+    from lifagu.graph.admitted import admitted
+
+    before = before_admission(case)
+    key = "admitted", case.admitted, case.added, conditions_key(case)
+    return case.opened.once(key, lambda: admitted(grounded(before), case.admitted))
+
+
+def with_guests(case: Statement, kept: Ints) -> Statement:
+    """The case with some of those who were admitted, by number."""
+    guests = guests_of(case)
+    if len(kept) and len(np.intersect1d(kept, np.arange(len(guests)))) == len(guests):
+        return case
+    # whoever is like somebody admitted is like the one of the model
+    models, chosen = [guests.models[like] for like in guests.like.tolist()], set(kept.tolist())
+    pairs = enumerate(zip(guests.names, models, strict=True))
+    return replace(case, admitted=tuple(pair for place, pair in pairs if place in chosen))
 
 
 def conditions_key(case: Statement) -> Hashable:
@@ -116,7 +149,7 @@ def observed(case: Statement) -> Mapping[str, Observation]:
 
 def bound(case: Statement) -> NamedEvidence:
     """All that was observed, bound to the ground graph once; wrong names are an error."""
-    key = "bound", case.added, case.keeps_own, tuple(map(_Itself, case.layers))
+    key = "bound", case.added, case.admitted, case.keeps_own, tuple(map(_Itself, case.layers))
     return case.opened.once(key, lambda: grounded(case).observations(observed_of_graph(case)))
 
 
@@ -125,7 +158,7 @@ def observed_of_graph(case: Statement) -> Mapping[str, Observation]:
     model, graph = case.model, grounded(case)
     given = layers(case)
     if isinstance(model, ParfactorGraph):
-        before = grounded(replace(case, added=()))
+        before = grounded(replace(case, added=(), admitted=()))
         given = [_by_name(model, each, before, graph) for each in given]
     return graph.layered(given)
 
@@ -153,6 +186,12 @@ def transferred(case: Statement) -> Transfer:
     from lifagu.filling.transfer import fill
 
     def compute() -> Transfer:
+        if case.admitted:
+            from lifagu.questions.admission import filled_with_guests
+
+            before, plain = before_admission(case), replace(filling, unknown="one")
+            moved = transferred(replace(before, filling=plain))
+            return filled_with_guests(guests_of(case), grounded(before), moved, plain)
         graph = grounded(case)
         evidence = bound(case) if filling.uses_evidence else None
         case.place.progress.stage("filling unknown factors")
@@ -181,13 +220,25 @@ def lifted(case: Statement) -> ParfactorGraph:
     return case.opened.once(("lifted", *transfer_key(case)), compute)
 
 
+def without_side_effects(case: Statement) -> FactorGraph:
+    """The ground graph with those who were admitted, divided by what they sum to; filled if wanted.
+
+    Where holes stay, nobody knows what to divide by: that is unknown, too.
+    """
+    if case.filling is not None:
+        return transferred(case).graph
+    from lifagu.questions.admission import with_unfilled_guests
+
+    return with_unfilled_guests(guests_of(case), grounded(before_admission(case)))
+
+
 def transfer_key(case: Statement) -> tuple[Hashable, ...]:
     """What a transfer depends on: evidence only where it tells arguments apart."""
     filling = case.filling and replace(case.filling, unknown="one")
     seen: Hashable = None
     if filling is not None and filling.uses_evidence:
         seen = case.keeps_own, tuple(map(_value_of, case.layers))
-    return "transfer", case.added, filling, seen, conditions_key(case)
+    return "transfer", case.added, case.admitted, filling, seen, conditions_key(case)
 
 
 def _value_of(layer: Mapping[str, Observation]) -> Hashable:

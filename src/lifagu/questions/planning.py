@@ -268,6 +268,8 @@ def _plan_transfer(
 ) -> Asked:
     """Questions to a filled graph: to one completion, or to all of them."""
     from lifagu.inference.planning import prepare as plan_questions
+    from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
+    from lifagu.questions.admission.combinations import combined
     from lifagu.questions.competing_tables import Supported
     from lifagu.questions.unsure.considered import consider
 
@@ -282,4 +284,6 @@ def _plan_transfer(
     if not questions:
         what = f"log Z does not exist for {unknown}, which is about several models"
         raise NoAnswerError(what, remedy=Remedy.ONE_MODEL)
+    if isinstance(moved, AdmittedTransfer):
+        return combined(moved, questions, observed, unknown, settings)
     return consider(moved, questions, observed, unknown, settings)

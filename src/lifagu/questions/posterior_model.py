@@ -18,10 +18,21 @@ from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.barren_factors import without_barren
 from lifagu.inference.marginals import prepare_marginals
+from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
 
 
 def posterior_graph(moved: Transfer) -> FactorGraph:
-    """The graph to ask: variables of the model have their numbers, what is hidden comes after."""
+    """The graph to ask: variables of the model have their numbers, what is hidden comes after.
+
+    Who was admitted has the tables and cohorts that are likely for it, whatever others have: each
+    choice of its tables is divided by what that choice sums to, so that none is weighed by others.
+    """
+    if isinstance(moved, AdmittedTransfer):
+        lent = [
+            each.joint.graph if isinstance(each, CohortTransfer) else each.graph
+            for each in moved.lent
+        ]
+        return moved.joined(posterior_graph(moved.base), lent)
     return posterior_model(moved).graph if isinstance(moved, CohortTransfer) else moved.graph
 
 

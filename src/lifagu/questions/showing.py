@@ -40,7 +40,7 @@ def groups(case: Statement) -> Groups:
     where = choose(case, "groups")
     if where.on != "memory":
         return _lift_by_sql(case, where, None).groups
-    return Groups.of(in_memory.transferred(case).original, colouring(case))
+    return Groups.of(in_memory.transferred(case).shown, colouring(case))
 
 
 def colouring(case: Statement) -> Colouring:
@@ -196,6 +196,9 @@ def _shown(
 def write(case: Statement, path: PathLike) -> None:
     """Write the model with those who were added and all that was observed."""
     choose(case, "write")
+    if case.admitted:
+        write_model(in_memory.without_side_effects(case), path, in_memory.bound(case))
+        return
     if case.added:
         write_model(in_memory.grounded(case), path, in_memory.bound(case))
         return

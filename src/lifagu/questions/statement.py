@@ -22,14 +22,15 @@ class Statement(Frozen):
 
     opened: the model with its own evidence, or a folder to be worked on where it is. layers: what
     was observed, later layers over earlier ones and all over the model's own evidence, if that is
-    kept. added: who was added, and like whom. filling: how holes are filled, None if they stay.
-    place: where the work is done.
+    kept. added: who was added, and like whom; admitted: the same of those who are to move nobody
+    by being there. filling: how holes are filled, None if they stay. place: where the work is done.
     """
 
     opened: Opened
     layers: Evidences = ()
     keeps_own: bool = True
     added: tuple[tuple[str, str], ...] = ()
+    admitted: tuple[tuple[str, str], ...] = ()
     filling: Filling | None = field(default_factory=Filling)
     place: Place = field(default_factory=Place)
 

@@ -92,6 +92,7 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
     found = {
         verb.replace("_", " "): verb not in BY_SQL,
         "add": bool(case.added),
+        "admit": bool(case.admitted),
         "database": case.opened.database is not None,
         "forgetting the model's own evidence": not case.keeps_own,
         f"engine {engine}": engine not in LIFTED_ENGINES,

@@ -29,7 +29,7 @@ from lifagu.graph.ranges import Labels
 from lifagu.inference.relational.ground_variables import listed_names
 from lifagu.inference.relational.marginals import ClassMarginals, prepare_relational_marginals
 from lifagu.questions import in_memory
-from lifagu.questions.asking import refuse_conditions, subject
+from lifagu.questions.asking import refuse_conditions, subject, with_known_guests
 from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.relation_answer import RelationAnswer
 from lifagu.questions.requested_marginals import asked_numbers, request, request_of_graph
@@ -68,6 +68,7 @@ def ask_all(
     text("a relation that is asked about", relation)
     choose(case, "a whole relation", wanted.engine)
     _check_relation(case, relation)
+    case = with_known_guests(case)
     if top is not None:
         whole("top", top, 1)
     found = _answered(case, relation, wanted)

@@ -160,9 +160,11 @@ def _located(names: Names, nodes: Ints, places: Ints) -> Iterator[_Met]:
         inside = nodes < len(first)
         yield from _located(first, nodes[inside], places[inside])
         if isinstance(more, CopiedNames):
-            copied = more.nodes[nodes[~inside] - len(first)]
-            for part in _located(more.names, copied, places[~inside]):
-                yield part.copied(*more.renaming)
+            outside, own = nodes[~inside] - len(first), places[~inside]
+            for number in np.unique(more.whose[outside]).tolist():
+                mine = more.whose[outside] == number
+                for part in _located(more.names, more.nodes[outside[mine]], own[mine]):
+                    yield part.copied(*more.renamings[number])
     elif isinstance(names, GroundNames):
         which = names.origins(nodes)
         for number, each in enumerate(names.rows, start=1):

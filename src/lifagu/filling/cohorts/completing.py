@@ -206,6 +206,11 @@ class CohortTransfer(Transfer):
 
     # ---- what competes
 
+    @property
+    def by_cohorts(self) -> Ints:
+        """The factors that cohorts filled."""
+        return self.offers[-1].receivers
+
     @cached_property
     def open_classes(self) -> list[OpenClass]:
         """Individuals with holes that may belong to several cohorts, and how likely each is."""

@@ -1,0 +1,116 @@
+"""What looks as if it was not meant so: planted mistakes are found, and nothing else."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import lifagu
+from support.helpers import run_cli
+
+ROWS = {"sql": "SELECT id FROM m"}
+COUNTED = {
+    "joint": {"sql": "SELECT oil, failed FROM m", "columns": ["oil", "failed"]},
+    "given": {"sql": "SELECT oil, failed FROM m", "columns": ["oil", "failed"], "given": ["oil"]},
+    "prior": {"sql": "SELECT oil FROM m", "columns": ["oil"]},
+    "few": {"sql": "SELECT oil FROM m WHERE id < 6", "columns": ["oil"]},
+}
+OIL, BOTH = ["Oil(Id)"], ["Oil(Id)", "Failed(Id)"]
+
+
+def template(folder, *parfactors, labels=("low", "ok"), evidence=("Oil",)):
+    """A template over sixty machines with these parfactors: name, arguments, table."""
+    lines = [f"{n},{'low' if n % 3 else 'ok'},{str(n % 4 == 0).lower()}" for n in range(60)]
+    (folder / "m.csv").write_text("id,oil,failed\n" + "\n".join(lines))
+    used = {table for _, _, table in parfactors if isinstance(table, str)}
+    whole = {
+        "format": "lifagu/1",
+        "source": {"files": {"m": "m.csv"}},
+        "domains": {"Machine": {"sql": "SELECT id FROM m"}},
+        "relations": [
+            {"name": "Oil", "of": ["Machine"], "range": list(labels)},
+            {"name": "Failed", "of": ["Machine"]},
+            {"name": "Spare", "of": ["Machine"], "range": ["low", "ok"]},
+        ],
+        "tables": {name: COUNTED[name] for name in used & COUNTED.keys()},
+        "parfactors": [
+            {"name": name, "args": args, "table": table}
+            | ({"rows": ROWS} if table != "learn" else {})
+            for name, args, table in parfactors
+        ],
+        "evidence": {
+            each: {"sql": f"SELECT id, {'failed' if each == 'Failed' else 'oil'} FROM m"}
+            for each in evidence
+        },
+    }
+    path = folder / "t.json"
+    path.write_text(json.dumps(whole))
+    return path
+
+
+def said(path):
+    return lifagu.open(path, learn=False).suspicions
+
+
+@pytest.mark.parametrize(
+    ("parfactors", "words"),
+    [
+        ([("a", BOTH, "joint"), ("b", BOTH, "given")], ["'a'.*'b'.*how often Failed"]),
+        ([("p", OIL, "prior"), ("b", BOTH, "joint")], ["'p'.*'b'.*how often Oil"]),
+        ([("p", OIL, "prior"), ("b", BOTH, "given")], []),
+        ([("p", OIL, [1, 3]), ("b", BOTH, "given")], []),
+        ([("a", BOTH, "learn"), ("b", OIL, "learn")], []),
+        ([("p", OIL, "few")], [r"\(.*parfactors\[0\]\).*fewest: 6"]),
+        ([("b", BOTH, "given"), ("c", BOTH, "given")], ["how often Failed", "same table"]),
+    ],
+)
+def test_tables_of_templates(tmp_path, parfactors, words):
+    found = said(template(tmp_path, *parfactors))
+    assert len(found) == len(words)
+    for line, pattern in zip(found, words, strict=True):
+        assert re.search(pattern, line)
+        assert "\n" not in line
+
+
+def test_observed_for_nothing_and_labels_never_seen(tmp_path):
+    path = template(tmp_path, ("b", BOTH, "given"), evidence=("Oil", "Spare"))
+    (line,) = said(path)
+    assert line.startswith("Spare is observed, but no factor is about it")
+    learned = template(
+        tmp_path, ("b", BOTH, "learn"), labels=("low", "ok", "Low"), evidence=("Oil", "Failed")
+    )
+    (line,) = said(learned)
+    assert line.startswith("Oil is never Low in 60 cells")
+
+
+def test_capital_letters_repetitions_and_evidence_of_relational_models(tmp_path, capsys):
+    model = {
+        "format": "lifagu/1",
+        "domains": {"P": ["eve", "bob", "x"]},
+        "relations": [{"name": "Smokes", "of": ["P"]}, {"name": "Ill", "of": ["P"]}],
+        "parfactors": [
+            {"name": "f", "args": ["Smokes(Eve)"], "table": [1, 4]},
+            {"name": "g", "args": ["Smokes(Eve)"], "table": [2, 8]},
+            {"name": "h", "args": ["Smokes(X)"], "table": [1, 2]},
+        ],
+        "evidence": {"Ill(eve)": "true"},
+    }
+    (tmp_path / "m.json").write_text(json.dumps(model))
+    twice, capital, unused = said(tmp_path / "m.json")
+    assert "'f' and 'g' have the same table over Smokes(Eve)" in twice
+    assert "if eve alone is meant, write eve" in capital
+    assert unused.startswith("Ill is observed")
+    status, out, err = run_cli(capsys, "check", str(tmp_path / "m.json"))
+    assert (status, "ok" in out, err.count("warning: ")) == (0, True, 3)
+
+
+def test_what_examples_and_ground_models_say_twice():
+    for path in sorted(Path("examples").glob("*.json")):
+        if not path.name.startswith("hospital"):  # whose database is made elsewhere
+            assert said(path) == ()
+    builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["A", "B"], [2, 4, 6, 8])
+    builder.factor("h", ["B"], [1, 1]).factor("k", ["B"], [1, 1]).factor("m", ["A"], [1, 2])
+    (line,) = lifagu.open(builder.graph()).suspicions
+    assert line.startswith("'f' and 'g' have the same table over A, B")
