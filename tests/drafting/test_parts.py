@@ -219,8 +219,7 @@ def test_gaps_that_tell_do_so_and_do_not_tell_by_themselves(tmp_path):
     draft = lifagu.draft(write(tmp_path / "weather.csv", ["id", "wind", "gust"], rows))
     names = {each.name for each in draft.found.drafted}
     assert "Wind in finer bins and Gust is known" in names
-    (given,) = [each for each in draft.found.drafted if each.is_given]
-    assert given.one.name == "Gust"
+    assert not any(name.count("Gust") > 1 for name in names)
     found = draft.validate(only=["Wind"])
     assert found.log_loss < found.baseline.log_loss.value - 0.1
 
