@@ -110,7 +110,7 @@ def test_marginals(capsys, tmp_path, holes):
     target = tmp_path / "all.csv"
     assert run_cli(capsys, "marginals", EPIDEMIC, "--out", target) == (0, "", "")
     lines = target.read_text().splitlines()
-    assert lines[0] == "variable,value,probability"
+    assert lines[0] == "variable,kind,individual,value,probability"
     assert len(lines) == 1 + 2 * 9
     _, out, _ = run_cli(capsys, "marginals", holes)
     assert "left out, as unknown factors are connected to them: C, D" in out
@@ -466,7 +466,6 @@ def test_version_and_completion(capsys):
         ),
         (["check"], 2, "name the model file"),
         (["frobnicate"], 2, "invalid choice: 'frobnicate'"),
-        ([], 2, "COMMAND"),
     ],
 )
 def test_exit_statuses_and_one_line_errors(

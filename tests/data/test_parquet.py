@@ -572,9 +572,10 @@ def test_marginals_as_parquet(tmp_path, capsys, options):
             == 0
         )
     with (tmp_path / "all.csv").open() as file:
-        expected = [
-            (name, label, float(value)) for name, label, value in list(csv.reader(file))[1:]
-        ]
+        header, *rows = csv.reader(file)
+    assert header[0] == "variable"
+    assert header[-2:] == ["value", "probability"]
+    expected = [(*(each or None for each in row[:-1]), float(row[-1])) for row in rows]
     assert rows_of(tmp_path / "all.parquet") == expected
     assert len(expected) == 18
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 import lifagu
-from lifagu.basics.columns import Lists, Nullable
+from lifagu.basics.columns import KeyColumn, Lists, Nullable
 from lifagu.examples.hospital import NEW_WARD, UNFILLED_KIT, hospital
 from lifagu.examples.installing import install_hospital, learned_hospital, result_arrives
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
@@ -67,6 +67,8 @@ def plain(column):
             column.values[column.offsets[each] : column.offsets[each + 1]].tolist() or None
             for each in of
         ]
+    if isinstance(column, KeyColumn):
+        return column.plain()
     values = column.numbers.tolist() if isinstance(column, Nullable) else column.tolist()
     return [
         None
@@ -78,6 +80,13 @@ def plain(column):
 
 def rows_of(columns):
     return list(zip(*map(plain, columns.values()), strict=True))
+
+
+def chances(marginals):
+    """The probability of each label of each variable."""
+    names = ("variable", "value", "probability")
+    rows = zip(*(plain(marginals[name]) for name in names), strict=True)
+    return {(variable, label): share for variable, label, share in rows}
 
 
 def imputed(template, database=None, **settings):
@@ -156,11 +165,10 @@ def test_the_result_of_a_test_moves_answers_and_nothing_else(template):
     moved = before["transfers"]["posterior"] - after["transfers"]["posterior"]
     assert 0 < np.nanmax(np.abs(moved)) < 0.1  # others learn a little from her, by the epidemic
     assert rows_of(before["tables"]) == rows_of(after["tables"])
-    first, second = rows_of(before["marginals"]), rows_of(after["marginals"])
-    assert [row[:2] for row in first] == [row[:2] for row in second]
-    chance = {row[:2]: row[2] for row in second}
-    assert chance["Test(eve)", "positive"] == 1
-    assert chance["Sick(eve)", "true"] > {row[:2]: row[2] for row in first}["Sick(eve)", "true"]
+    first, second = chances(before["marginals"]), chances(after["marginals"])
+    assert list(first) == list(second)
+    assert second["Test(eve)", "positive"] == 1
+    assert second["Sick(eve)", "true"] > first["Sick(eve)", "true"]
 
 
 def test_a_new_patient_adds_rows_and_keeps_the_others(template):
@@ -233,7 +241,9 @@ def test_what_is_written_is_what_was_found(database, template, capsys):
     arguments = ["impute", template, "--write", *(["--db", database] if database else [])]
     assert run_cli(capsys, *arguments)[0] == 0
     after = everything(database, file)
-    assert set(after) == {*before, *TABLES}
+    wide = {name for name in after if name.startswith("lifagu_wide_")}
+    assert wide
+    assert set(after) == {*before, *TABLES, *wide}
     assert {name: after[name] for name in before} == before
     for name, columns in imputed(template, database).tables().items():
         assert after[f"lifagu_{name}"] == rows_of(columns)
@@ -284,13 +294,11 @@ def test_nothing_is_written_unless_asked_for(template, capsys, tmp_path):
     before = file.read_bytes()
     assert run_cli(capsys, "impute", template, "--out", tmp_path / "result")[0] == 0
     assert file.read_bytes() == before
-    assert sorted(each.name for each in (tmp_path / "result").iterdir()) == [
-        "evidence.parquet",
-        "marginals.parquet",
-        "run.json",
-        "tables.parquet",
-        "transfers.parquet",
-    ]
+    written = {each.name for each in (tmp_path / "result").iterdir()}
+    wide = {name for name in written if name.startswith("wide_")}
+    tables = {f"{name}.parquet" for name in ("evidence", "marginals", "tables", "transfers")}
+    assert "wide_sick.parquet" in wide
+    assert written == {"run.json", *tables, *wide}
 
 
 def test_what_is_kept_is_never_replaced(capsys, template):

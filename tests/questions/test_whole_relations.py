@@ -221,6 +221,8 @@ def test_the_command_line_shows_ranks_and_writes(factory, capsys, tmp_path):
     assert {each["variable"]: each["probabilities"] for each in relation["individuals"]} == found
     status, out, _ = run_cli(capsys, "query", factory, "--top", "2", "--where", "failed IS NULL")
     assert "P(Failed): the first 2 of 3 by P(yes)" in out
+    _, unobserved, _ = run_cli(capsys, "query", factory, "--top", "2", "--unobserved")
+    assert unobserved == out
     for ending in ("csv", "csv.gz", "parquet"):
         path = tmp_path / f"found.{ending}"
         status, out, _ = run_cli(capsys, "query", factory, "Failed", "--out", path)

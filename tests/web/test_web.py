@@ -120,7 +120,7 @@ def test_answers_are_those_of_the_library(wards):
     for found in asked(wards, "ask", evidence=evidence)["answers"]:
         truth = lifagu.query(moved, found["name"], evidence=evidence)
         assert dict(zip(found["labels"], found["probabilities"], strict=True)) == pytest.approx(
-            {labels[0]: value for labels, value in truth.items()}
+            dict(truth.items())
         )
     bounds = asked(wards, "ask", unknown="bounds", variables=["Recovers.p10"])["answers"][0]
     truth = lifagu.query(moved, "Recovers.p10", unknown="bounds")

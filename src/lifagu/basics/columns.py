@@ -153,14 +153,14 @@ class FreeNames:
     ('person', 'Person_2', 'value_2')
     """
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = {each.lower() for each in taken}
+    def __init__(self, taken: Iterable[str] = (), most_bytes: int = MOST_BYTES) -> None:
+        self._taken, self._most_bytes = {each.lower() for each in taken}, most_bytes
 
     def taken(self, wanted: str) -> str:
         """This name if it is free, else with the next number; at most as long as allowed."""
         for number in count(1):
             end = f"_{number}" if number > 1 else ""
-            start = wanted.replace("\0", "").encode()[: MOST_BYTES - len(end)]
+            start = wanted.replace("\0", "").encode()[: self._most_bytes - len(end)]
             name = start.decode(errors="ignore") + end
             if name.lower() not in self._taken:
                 self._taken.add(name.lower())

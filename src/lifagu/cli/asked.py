@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Options = argparse.Namespace
 MOST_JSON = 10**5  # individuals that one JSON object may list
-WHOLE = ("top", "value", "where", "out")  # options about whole relations
+WHOLE = ("top", "value", "where", "unobserved", "out")  # options about whole relations
 
 
 def query(options: Options) -> None:
@@ -95,7 +95,13 @@ def _whole(options: Options, case: Case, relation: str, progress: ProgressLine) 
     from lifagu.questions.whole_relations import Wanted, ask_all
 
     few = MOST_JSON if options.json and not options.top else None
-    wanted = Wanted(options.engine, options.where, most=few, bp=propagation(options))
+    wanted = Wanted(
+        options.engine,
+        options.where,
+        most=few,
+        bp=propagation(options),
+        unobserved=options.unobserved,
+    )
     found = ask_all(case, relation, wanted, top=options.top, value=options.value)
     if options.out:
         progress.stage(f"writing {options.out}")
@@ -159,7 +165,7 @@ def _ask_scenarios(
     found = []
     if questions:
         found = scenarios.ask_each(questions, options.engine, **propagation(options))
-    chosen = {name: getattr(options, name) for name in ("where", "top", "value")}
+    chosen = {name: getattr(options, name) for name in ("where", "top", "value", "unobserved")}
     for relation in relations:
         bp = propagation(options)
         found.append(scenarios.ask_all(relation, engine=options.engine, **chosen, **bp))

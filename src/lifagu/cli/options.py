@@ -100,6 +100,7 @@ def whole_relations(parser: Parser) -> None:
         "reads them from, such as \"hall = 'B'\""
     )
     value(group, "--where", "CONDITION", text)
+    flag(group, "--unobserved", "only individuals of whom it was not observed")
     text = "write all of them to a .csv file (also .csv.gz) or a .parquet file"
     value(group, "--out", "FILE", text)
 

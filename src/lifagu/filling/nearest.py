@@ -33,19 +33,16 @@ GAIN = 0.05  # of the candidates for whom a place must find the table beyond wha
 
 
 class Nearest:
-    """A transfer, and what its factors and their owners have in comparison."""
+    """A transfer, and what its factors and their owners have in comparison.
 
-    def __init__(self, moved: Completions) -> None:
+    keys[e]: what each argument looks like in its place, however far was looked when filling.
+    """
+
+    def __init__(self, moved: Completions, keys: Ints | None = None) -> None:
         self.moved, self.graph = moved, moved.original
         self.owner = factor_owners(self.graph)
-
-    @cached_property
-    def keys(self) -> Ints:
-        """What each argument looks like in its place, however far was looked when filling."""
-        filling, offers = self.moved.filling, self.moved.offers
-        if filling.steps is None and offers:
-            return offers[0].keys
-        return variable_roles(self.graph, kinds=filling.uses_kinds)[self.graph.arguments]
+        self.keys = _plain_keys(moved) if keys is None else keys
+        self._in_company: Nearest | None = None  # where companions tell factors apart
 
     @cached_property
     def signatures(self) -> Ints:
@@ -81,6 +78,10 @@ class Nearest:
 
     def explain(self, factor: int, offers: Offers, donor: int | None) -> Explanation:
         """Why a factor takes the table of a donor: by whom that was offered; None if nobody."""
+        if offers.unit == "individual" and not np.array_equal(offers.keys, self.keys):
+            if self._in_company is None:
+                self._in_company = Nearest(self.moved, offers.keys)
+            return self._in_company.explain(factor, offers, donor)
         names, owner = self.graph.factor_names, int(self.owner[factor])
         peers = self._peers(factor, offers)
         agrees = self._agrees(peers, offers, donor)
@@ -263,3 +264,11 @@ def right(alike: Ints, tables: Ints) -> int:
     # without one of its own, a table must have more than the best of the others
     rival = np.where(counts == top[group], second[group], top[group])
     return int(counts[counts - 1 > rival].sum())
+
+
+def _plain_keys(moved: Completions) -> Ints:
+    """The roles of arguments, as in the last offers, where no company counts."""
+    if moved.filling.steps is None and moved.offers:
+        return moved.offers[-1].keys
+    kinds = moved.filling.uses_kinds
+    return variable_roles(moved.original, kinds=kinds)[moved.original.arguments]

@@ -58,7 +58,8 @@ def _likes(graph: GraphContents, pairs: Pairs) -> list[int]:
             raise ModelError(
                 f"individual '{name}' is in the model already; give the new one another name"
             )
-        numbers[name] = numbers[like] if like in numbers else known.number(like)
+        is_new = isinstance(like, str) and like in numbers
+        numbers[name] = numbers[like] if is_new else known.number(like)
     return list(numbers.values())
 
 

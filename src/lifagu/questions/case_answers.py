@@ -66,6 +66,7 @@ class CaseAnswers(CaseContents):
         where: str | None = None,
         top: int | None = None,
         value: str | None = None,
+        unobserved: bool = False,
         engine: EngineName = "auto",
     ) -> RelationAnswer:
         """P(variable | evidence) of every individual of a relation, or of the most probable ones.
@@ -82,6 +83,8 @@ class CaseAnswers(CaseContents):
             in the order of the model.
         value : str, optional
             The label to rank by, the last one of the range by default.
+        unobserved : bool
+            Whether to leave out those of whom it was observed.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
@@ -93,7 +96,8 @@ class CaseAnswers(CaseContents):
         """
         from lifagu.questions.whole_relations import Wanted, ask_all
 
-        return ask_all(self, relation, Wanted(engine, where), top=top, value=value)
+        wanted = Wanted(engine, where, unobserved=unobserved)
+        return ask_all(self, relation, wanted, top=top, value=value)
 
     def log_partition(self, engine: EngineName = "auto") -> float:
         """Natural log of the total weight of all assignments with the evidence fixed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -197,6 +197,7 @@ class Scenarios(Frozen):
         where: str | None = None,
         top: int | None = None,
         value: str | None = None,
+        unobserved: bool = False,
         engine: EngineName = "auto",
         **bp: Any,
     ) -> SideBySide:
@@ -212,6 +213,8 @@ class Scenarios(Frozen):
             As for `Case.ask_all`.
         value : str, optional
             The label that is compared, the last one of the range by default.
+        unobserved : bool
+            As for `Case.ask_all`.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             As for `Case.ask`.
         **bp
@@ -221,13 +224,13 @@ class Scenarios(Frozen):
         -------
         SideBySide
         """
-        wanted = Wanted(engine, where, by_name=True, bp=bp)
+        wanted = Wanted(engine, where, by_name=True, bp=bp, unobserved=unobserved)
         first = ask_all(self.cases[AS_IT_IS], relation, wanted, top=top, value=value)
         found = {AS_IT_IS: first}
         for name, case in self.cases.items():
             if name != AS_IT_IS:
                 with _named(name):
-                    other = ask_all(case, relation, wanted)
+                    other = ask_all(case, relation, replace(wanted, unobserved=False))
                     found[name] = other.of_names(first.requested.names)
         return SideBySide(found, first.checked(value))
 

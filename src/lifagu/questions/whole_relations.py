@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,7 @@ class Wanted:
 
     where: a condition in SQL that holds for them. by_name: list those without names as well, not
     their classes, as scenarios do. most: refuse more of them. bp: settings of belief propagation.
+    unobserved: only those of whom it was not observed.
     """
 
     engine: str = "auto"
@@ -54,6 +55,7 @@ class Wanted:
     by_name: bool = False
     most: int | None = None
     bp: Mapping[str, Any] = field(default_factory=dict)
+    unobserved: bool = False
 
 
 def ask_all(
@@ -77,6 +79,9 @@ def ask_all(
             f"P({relation}) has no answer: unknown factors are in the same connected part as "
             f"{listed(found.left_out, 3)}"
         )
+    if wanted.unobserved:
+        found = found.taken(np.flatnonzero(~found.observed))
+        found = replace(found, total=len(found))
     value = found.checked(value)
     return found if top is None else found.ranked(top, value)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.columns import (
+    MOST_BYTES,
     Column,
     Columns,
     FreeNames,
@@ -63,7 +64,7 @@ class MarginalTables:
 
     def wide(self) -> dict[str, Wide]:
         """One row for each individual: the probability of each label, and the likeliest one."""
-        free = FreeNames()
+        free = FreeNames(most_bytes=MOST_BYTES - len("lifagu_"))  # which databases put before it
         return {
             free.taken(f"wide_{plain_name(relation)}"): self._wide(relation, mine)
             for relation, mine in self._of_relations()
