@@ -50,6 +50,7 @@ class Remedy(StrEnum):
     MAKE_FOLDER = 'make one with lifagu.write(model, "big/")'
     WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.io.write_imputed"
     NO_DATABASE = "leave out database"
+    NO_PARAMETERS = "leave out parameters"
     ONE_MODEL = 'ask with unknown="posterior", unknown="one" or unknown="mean"'
     COHORTS_OR_MIXTURE = 'fill by="cohorts", or ask with unknown="mixture", where evidence counts'
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'

@@ -149,6 +149,11 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         lambda: lifagu.io.load("chain.json", "x.duckdb"),
         "check chain.json --db x.duckdb",
     ),
+    Remedy.NO_PARAMETERS: (
+        None,
+        lambda: lifagu.io.load("chain.json", parameters={"ward": 4}),
+        "check chain.json --set ward=4",
+    ),
     Remedy.ONE_MODEL: (
         None,
         unsure("H", unknown="mixture", engine="bp"),

@@ -224,7 +224,7 @@ def test_hidden_cells_are_not_seen_but_stay_evidence(tmp_path):
     path = written(TEMPLATE, tmp_path)
     tables = stays(0)
     made("duckdb", tables, tmp_path)
-    template = contents(path).template()
+    template = contents(path).template({})
     whole = load_template(template)
     numbers = np.arange(0, 40, 3)[:, None]
     hidden = load_template(template, hidden={"Age": numbers})

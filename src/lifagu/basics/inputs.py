@@ -152,3 +152,17 @@ def path(value: Any) -> Path:
     if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value):
         raise FormatError(f"a path is a text or a Path, not {shown(value)}")
     return Path(value)
+
+
+def by_name(what: str, value: Any, example: str) -> Mapping[str, Any]:
+    """Values by name, none of them where nothing was given.
+
+    >>> by_name("parameters", ["ward"], '{"ward": 4}')
+    Traceback (most recent call last):
+    lifagu.errors.ModelError: parameters are a mapping from names, such as {"ward": 4}
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise ModelError(f"{what} are a mapping from names, such as {example}")
+    return value

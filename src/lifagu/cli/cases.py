@@ -53,14 +53,21 @@ def opened(
 def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> Case:
     given = vars(options)
     place = {name: given[option] for option, name in PLACE.items() if option in given}
-    case = lifagu.open(path, database=given.get("db"), learn=learn, progress=progress, **place)
+    case = lifagu.open(
+        path,
+        database=given.get("db"),
+        learn=learn,
+        parameters=_once("--set", given.get("set", [])),
+        progress=progress,
+        **place,
+    )
     for new, like in given.get("add", ()):
         case = case.add(new, like)
     for new, like in given.get("admit", ()):
         case = case.admit(new, like)
     if given.get("evidence_file"):
         case = case.observe(_evidence_file(options.evidence_file))
-    case = case.observe(_once(given.get("evidence", [])))
+    case = case.observe(_once("--evidence", given.get("evidence", [])))
     # a --seed says which cells are hidden, not where cohorts begin to look
     known = {field.name for field in fields(lifagu.Filling)} - {"seed"}
     return case.fill(**{name: value for name, value in given.items() if name in known})
@@ -74,15 +81,15 @@ def _evidence_file(path: str) -> dict[str, Any]:
     return lifagu.io.read_evidence(path)
 
 
-def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
-    """Observations from the command line, none of which may contradict another."""
-    evidence: dict[str, str] = {}
-    for name, value in observations:
-        if evidence.setdefault(name, value) != value:
+def _once(option: str, given: list[tuple[str, str]]) -> dict[str, str]:
+    """Values by name from the command line, none of which may contradict another."""
+    found: dict[str, str] = {}
+    for name, value in given:
+        if found.setdefault(name, value) != value:
             raise lifagu.ModelError(
-                f"--evidence says {name}={evidence[name]} and {name}={value}; give one of them"
+                f"{option} says {name}={found[name]} and {name}={value}; give one of them"
             )
-    return evidence
+    return found
 
 
 def rule_beside_fill(options: Options) -> None:

@@ -74,6 +74,8 @@ def database(parser: Parser) -> None:
     """Another database than the template's own."""
     text = "the database that a template is to read instead of its own: a path or postgresql://…"
     value(parser, "--db", "URL", text)
+    text = "the value of a parameter that a template declares, such as ward=4 (repeatable)"
+    _repeatable(parser, "--set", "NAME=VALUE", text, values.parameter)
 
 
 def evidence(parser: Parser) -> None:

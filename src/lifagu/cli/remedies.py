@@ -33,6 +33,7 @@ FLAGS = {
     Remedy.MAKE_FOLDER: "make one with: lifagu convert MODEL big/",
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",
+    Remedy.NO_PARAMETERS: "leave out --set",
     Remedy.ONE_MODEL: "ask with --unknown posterior, one or mean",
     Remedy.COHORTS_OR_MIXTURE: (
         "name --fill auto or --fill cohorts, or ask with --unknown mixture, where evidence counts"

@@ -30,6 +30,14 @@ def observation(text: str) -> tuple[str, str]:
     return _both(text, text.rpartition("="), "NAME=VALUE")
 
 
+def parameter(text: str) -> tuple[str, str]:
+    """A name and a value, which may be empty, split at the first sign."""
+    name, sign, value = text.partition("=")
+    if not (name and sign):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
+    return name, value
+
+
 def scenario(text: str) -> tuple[str, dict[str, Any]]:
     """A scenario by its text: observations separated by ``;``, or one JSON object of them.
 

@@ -129,18 +129,24 @@ class Duck:
         found = self._finished(lambda: self._connection.extract_statements(statement), place)
         return len(found) == 1 and found[0].type == self._errors.StatementType.SELECT
 
-    def run(self, statement: str, place: PathLike) -> None:
-        """Run a statement for its effect."""
-        self._finished(lambda: self._connection.execute(statement), place)
+    def run(
+        self, statement: str, place: PathLike, values: Mapping[str, object] | None = None
+    ) -> None:
+        """Run a statement for its effect; values: of the parameters in it."""
+        self._finished(lambda: self._connection.execute(statement, values), place)
 
     def copy(self, query: str, file: PathLike, place: PathLike) -> None:
         """Write the rows of a query to a file; by one thread, equal rows give equal bytes."""
         target = f"{literal(str(file))} (FORMAT parquet, COMPRESSION zstd)"
         self.run(f"COPY ({query}) TO {target}", place)
 
-    def rows(self, statement: str, place: PathLike) -> list[tuple[Any, ...]]:
-        """The rows of a small result."""
-        return self._finished(lambda: list(self._connection.execute(statement).fetchall()), place)
+    def rows(
+        self, statement: str, place: PathLike, values: Mapping[str, object] | None = None
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a small result; values: of the parameters in the statement."""
+        return self._finished(
+            lambda: list(self._connection.execute(statement, values).fetchall()), place
+        )
 
     def rows_aside(self, statement: str, place: PathLike) -> list[tuple[Any, ...]]:
         """The same outside the transaction, which a statement that fails would end."""

@@ -90,7 +90,7 @@ class Draft(Shown):
         from lifagu.formats.native import contents
         from lifagu.questions.opening import open as opened
 
-        template = contents(self.text(), "draft.json").template()
+        template = contents(self.text(), "draft.json").template({})
         assert template is not None
         told = listener(progress)
         loaded = load_template(template, self.source, lambda what: told.stage(f"reading {what}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contents:
-    """The parts of a file, each made when asked for: a mistake in one does not hide the others."""
+    """The parts of a file, each made when asked for: a mistake in one does not hide the others.
+
+    template: asked with the values of parameters that are to be taken instead of the file's.
+    """
 
     model: Callable[[], FactorGraph | ParfactorGraph]
     evidence: Callable[[], dict[str, Observation]] = dict
     queries: Callable[[], list[str]] = list
-    template: Callable[[], Template | None] = lambda: None
+    template: Callable[[Mapping[str, object]], Template | None] = lambda _: None
 
     def loaded(self) -> Loaded:
         """All of an ordinary model."""

@@ -68,6 +68,8 @@ def learned_template(loaded: Loaded, path: str | os.PathLike[str]) -> LearnedFil
         if number not in numbers:
             _move_groups(item["table"], old, new)
     _settle_ranges(whole, {each.relation: each.labels for each in task.relations})
+    if template.parameters:  # the values with which it was learned
+        whole["parameters"] = dict(template.parameters)
     if "source" in whole:
         source = loaded.source
         if source is None or not source.is_named:  # what is in memory stays there

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.inputs import instance
@@ -80,15 +81,15 @@ def contents(text: str, place: str) -> Contents:
         with located(text, place):
             return _observed(whole, place)
 
-    return Contents(model, evidence, template=lambda: _template(whole, text, place))
+    return Contents(model, evidence, template=lambda given: _template(whole, text, place, given))
 
 
-def _template(whole: Any, text: str, place: str) -> Template | None:
+def _template(whole: Any, text: str, place: str, given: Mapping[str, object]) -> Template | None:
     if not is_template(whole):
         return None
     from lifagu.formats.template_json import template_of
 
-    return template_of(whole, text, place)
+    return template_of(whole, text, place, given)
 
 
 def _model(model: dict[str, Any], place: str) -> FactorGraph | ParfactorGraph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from lifagu.formats.json_parts import (
 )
 from lifagu.formats.json_values import check_keys, items_at, kind_of, label_of, list_of, object_at
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
+from lifagu.formats.template_parameters import PARAMETERS, check_query, parameters_of
 from lifagu.formats.template_ranges import finer_relations, range_of, ranges_to_find
 from lifagu.formats.template_tables import COUNTED_KEYS, counted, grouped, to_learn
 from lifagu.graph.evidence import Observation
@@ -27,6 +28,7 @@ from lifagu.graph.ranges import Labels
 from lifagu.graph.tables import as_floats
 from lifagu.relational.builder import domain_of
 from lifagu.relational.domains import Domain
+from lifagu.relational.parameters import ParameterValue
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
 from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Template
@@ -34,10 +36,12 @@ from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Temp
 ROW_KEYS = (*PARFACTOR_KEYS, "rows")
 
 
-def template_of(whole: Any, text: str, place: str) -> Template | None:
+def template_of(
+    whole: Any, text: str, place: str, given: Mapping[str, object] | None = None
+) -> Template | None:
     """What a file says as a template; None if it neither names a source nor is to be learned.
 
-    whole: what stands in its text.
+    whole: what stands in its text; given: values of parameters, in place of those in the file.
 
     >>> template_of({"format": "lifagu/1", "variables": []}, "…", "model.json") is None
     True
@@ -45,16 +49,18 @@ def template_of(whole: Any, text: str, place: str) -> Template | None:
     if not is_template(whole):
         return None
     with located(text, place):
-        return _Reader(text, place, whole).template()
+        return _Reader(text, place, whole, parameters_of(whole, place, given or {})).template()
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the sections of one file."""
+    """Reads the sections of one file; used: the parameters that queries have named so far."""
 
     text: str
     place: str
     whole: dict[str, Any]
+    parameters: dict[str, ParameterValue]
+    used: set[str] = field(default_factory=set)
 
     def template(self) -> Template:
         """All of it."""
@@ -80,6 +86,10 @@ class _Reader:
         self._refuse_learned_factors(learned)
         ranges, cohorts = ranges_to_find(self.whole, self.place, self.where, self.query)
         evidence, observed = self._evidence(cohorts, finer)
+        asked = tuple(
+            self._asked(number, item)
+            for number, item in enumerate(items_at(self.whole, "queries", self.place))
+        )
         rest = {
             key: value for key, value in self.whole.items() if key not in (*TEMPLATE, "evidence")
         }
@@ -95,10 +105,7 @@ class _Reader:
             parfactors,
             evidence,
             observed,
-            tuple(
-                self._asked(number, item)
-                for number, item in enumerate(items_at(self.whole, "queries", self.place))
-            ),
+            asked,
             ranges,
             cohorts,
             finer,
@@ -108,6 +115,7 @@ class _Reader:
                 for each in items_at(self.whole, "parfactors", self.place)
                 if "learned" in each
             ),
+            self.parameters,
             partial(self._model, rest, constants),
         )
 
@@ -146,7 +154,9 @@ class _Reader:
             )
             if not all(isinstance(line, str) for line in lines) or not "".join(lines).strip():
                 raise ModelError("sql is a text, or a list of lines, that holds a query")
-            return Query("\n".join(lines), self.where(*steps))
+            text = "\n".join(lines)
+            self.used.update(check_query(text, self.parameters))
+            return Query(text, self.where(*steps), tuple(self.parameters.items()))
 
     # ---- sections
 
@@ -188,10 +198,15 @@ class _Reader:
 
     def _warnings(self, literal: Mapping[str, Any]) -> list[str]:
         """What a user should know about the file."""
+        unused = [
+            f"{self.where(PARAMETERS, name)}: no query names :{name}"
+            for name in self.parameters
+            if name not in self.used
+        ]
         if LEARN not in literal:
-            return []
+            return unused
         parfactors = items_at(self.whole, "parfactors", self.place)
-        return [
+        return unused + [
             f"{self.where('parfactors', number, 'table')}: '{LEARN}' is taken to be the table of "
             f'that name; write {{"{LEARN}": true}} to have a table learned'
             for number, item in enumerate(parfactors)

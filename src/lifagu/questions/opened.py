@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,14 +26,15 @@ class Opened:
     """A model and what came with it, shared by all cases about it; folders are read on demand.
 
     path: "" where a model was given; learns: whether tables that a template asks to be learned are
-    learned once they are needed; else they stay unknown. What was computed about it and may be
-    asked for again is kept, the latest of it.
+    learned once they are needed, else they stay unknown; parameters: values for a template. What
+    was computed about it and may be asked for again is kept, the latest of it.
     """
 
     path: PathLike = ""
     database: object = None
     given: Loaded | None = None
     learns: bool = True
+    parameters: Mapping[str, object] = field(default_factory=dict)
     _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -46,7 +47,11 @@ class Opened:
         if self.given is None:
             progress.stage(f"reading {self.path}")
             self.given = load(
-                self.path, self.database, lambda what: progress.stage(f"reading {what}"), False
+                self.path,
+                self.database,
+                lambda what: progress.stage(f"reading {what}"),
+                learn=False,
+                parameters=self.parameters,
             )
         if self.given.task is not None and self.given.unlearned is not None:
             return self.given.unlearned
@@ -90,11 +95,12 @@ def opened(
     database: object,
     progress: Progress,
     learns: bool,
+    parameters: Mapping[str, object],
 ) -> Opened:
     """Whatever a case can be about; a file is read now, a folder when it is needed."""
     if isinstance(subject, FactorGraph | ParfactorGraph):
         return Opened(given=Loaded(subject, {}))
-    found = Opened(subject, database, learns=learns)
-    if database is not None or not found.is_folder:
+    found = Opened(subject, database, learns=learns, parameters=parameters)
+    if database is not None or parameters or not found.is_folder:
         found.read(progress)
     return found

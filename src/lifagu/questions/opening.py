@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.progress import Progress, Tell, listener
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, Remedy
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions import in_memory
 from lifagu.questions.case import Case
 from lifagu.questions.opened import Opened, opened
 from lifagu.questions.place import Place
+from lifagu.questions.storage import parameters_of
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
@@ -32,6 +33,7 @@ def open(
     resume: bool = False,
     rounds: int = 1000,
     learn: bool = True,
+    parameters: Mapping[str, object] | None = None,
     progress: Progress | Tell | None = None,
 ) -> Case:
     """Open a model to ask it: a file, a folder, a template with its database, or a model in memory.
@@ -61,6 +63,9 @@ def open(
     learn : bool
         Whether tables that a template asks to be learned are learned when they are needed; they
         stay unknown otherwise.
+    parameters : mapping, optional
+        Values of a template's parameters, by name, in place of those that it declares, such as
+        ``{"ward": 4}``; a text is read as what was declared.
     progress : callable, optional
         Called with (done, total) now and then, and its `stage` with what begins, if it has one.
 
@@ -82,6 +87,9 @@ def open(
     >>> case.unfilled().ask("A")["true"]
     1.0
     """
+    values = parameters_of(parameters)
+    if values and not isinstance(subject, str | os.PathLike):
+        raise ModelError("a model in memory has no parameters", remedy=Remedy.NO_PARAMETERS)
     place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
     if isinstance(subject, Case):
         return replace(subject, place=place)
@@ -92,7 +100,8 @@ def open(
     if isinstance(subject, Loaded):
         return Case(Opened(given=subject, learns=learn), place=place)
     if isinstance(subject, str | os.PathLike | FactorGraph | ParfactorGraph):
-        return Case(opened(subject, database, place.progress, learn), place=place)
+        found = opened(subject, database, place.progress, learn, values)
+        return Case(found, place=place)
     return _of_transfer(subject, place)
 
 

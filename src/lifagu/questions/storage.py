@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lifagu.basics.atomic_files import PathLike, failing, is_being_replaced
 from lifagu.basics.columns import Columns
+from lifagu.basics.inputs import by_name
 from lifagu.basics.inputs import path as as_path
 from lifagu.errors import FormatError, Remedy
 from lifagu.formats import contents
@@ -33,6 +34,7 @@ def load(
     database: object = None,
     progress: Callable[[str], None] | None = None,
     learn: bool = True,
+    parameters: Mapping[str, object] | None = None,
 ) -> Loaded:
     """Read a model, its evidence and its questions at once.
 
@@ -50,6 +52,8 @@ def load(
     learn : bool
         Whether tables that a template asks to be learned are learned at once; they are unknown
         otherwise.
+    parameters : mapping, optional
+        Values of a template's parameters, by name, in place of those that it declares.
 
     Returns
     -------
@@ -58,12 +62,12 @@ def load(
     if is_folder(path):
         from lifagu.data.parquet.reading import load_folder
 
-        _refuse_database(path, database)
+        _refuse_given(path, database, parameters)
         return load_folder(path)
     found = contents(path)
-    template = found.template()
+    template = found.template(parameters_of(parameters))
     if template is None:
-        _refuse_database(path, database)
+        _refuse_given(path, database, parameters)
         return found.loaded()
     return _from_database(template, database, progress, learn)
 
@@ -86,7 +90,9 @@ def _from_database(
     return learned(loaded, Place())
 
 
-def read(path: PathLike, database: object = None) -> FactorGraph | ParfactorGraph:
+def read(
+    path: PathLike, database: object = None, parameters: Mapping[str, object] | None = None
+) -> FactorGraph | ParfactorGraph:
     """Read a model.
 
     Parameters
@@ -95,6 +101,8 @@ def read(path: PathLike, database: object = None) -> FactorGraph | ParfactorGrap
         A file by its ending, a folder of Parquet tables (docs/formats.md), or a template.
     database : str, frame, mapping or connection, optional
         What a template is to read instead of its own source; as in `load`.
+    parameters : mapping, optional
+        Values of a template's parameters; as in `load`.
 
     Returns
     -------
@@ -110,17 +118,19 @@ def read(path: PathLike, database: object = None) -> FactorGraph | ParfactorGrap
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder
 
-        _refuse_database(path, database)
+        _refuse_given(path, database, parameters)
         return read_folder(path)
     found = contents(path)
-    template = found.template()
+    template = found.template(parameters_of(parameters))
     if template is not None:
         return _from_database(template, database).model
-    _refuse_database(path, database)
+    _refuse_given(path, database, parameters)
     return found.model()
 
 
-def read_evidence(path: PathLike, database: object = None) -> dict[str, Observation]:
+def read_evidence(
+    path: PathLike, database: object = None, parameters: Mapping[str, object] | None = None
+) -> dict[str, Observation]:
     """The evidence in a file or folder; models in other formats carry none.
 
     Parameters
@@ -128,6 +138,8 @@ def read_evidence(path: PathLike, database: object = None) -> dict[str, Observat
     path : path
         A model or template with its own evidence, a JSON object (name → label), an ``.evid`` file.
     database : str, frame, mapping or connection, optional
+        As in `load`.
+    parameters : mapping, optional
         As in `load`.
 
     Returns
@@ -140,7 +152,7 @@ def read_evidence(path: PathLike, database: object = None) -> dict[str, Observat
 
         return read_folder_evidence(path)
     found = contents(path)
-    template = found.template()
+    template = found.template(parameters_of(parameters))
     return (
         found.evidence()
         if template is None
@@ -193,7 +205,16 @@ def source_of(database: object) -> Source:
     return Source(database, place="database")
 
 
-def _refuse_database(path: PathLike, database: object) -> None:
+def parameters_of(given: object) -> Mapping[str, object]:
+    """Values of a template's parameters, as they were handed in."""
+    return by_name("parameters", given, '{"ward": 4}')
+
+
+def _refuse_given(path: PathLike, database: object, parameters: object) -> None:
+    """Refuse what only a template could use."""
+    if parameters_of(parameters):
+        what = f"{path}: this model has no parameters; a template declares them in the file"
+        raise FormatError(what, remedy=Remedy.NO_PARAMETERS)
     if database is not None:
         what = f"{path}: this model reads no database; a template names its source in the file"
         raise FormatError(what, remedy=Remedy.NO_DATABASE)

@@ -10,6 +10,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
 from lifagu.relational.domains import Domain
+from lifagu.relational.parameters import ParameterValue
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
 
@@ -19,10 +20,11 @@ HiddenCells = Mapping[str, Ints]
 
 @dataclass(frozen=True)
 class Query:
-    """One query as written, and where in which template it stands."""
+    """One query as written, and where in which template it stands; values: of its parameters."""
 
     sql: str
     place: str
+    values: tuple[tuple[str, ParameterValue], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,8 @@ class Template:
     tables: the literal ones, flat, for rows that name them; evidence: queries by relation;
     observed: by name; ranges: those to be found, by where they stand; cohorts: relations that
     nobody observes; warnings: what a user should know about the file, a line each; text: all of it;
-    finer: by relation in finer bins the one whose numbers it has;
+    finer: by relation in finer bins the one whose numbers it has; parameters: the values of those
+    that queries name;
     were_learned: parfactors whose literal tables were learned, from data like this or from this.
     """
 
@@ -172,6 +175,7 @@ class Template:
     finer: Mapping[str, str]
     warnings: tuple[str, ...]
     were_learned: tuple[str, ...]
+    parameters: Mapping[str, ParameterValue]
     model: Callable[[Mapping[str, Domain], Mapping[str, Labels]], ParfactorGraph]
 
     @property

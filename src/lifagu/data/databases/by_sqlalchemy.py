@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lifagu.data.databases.addresses import Address
+from lifagu.data.databases.bound_parameters import for_psycopg
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_postgresql import catalogue_of_postgresql
 from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
@@ -81,7 +82,10 @@ class ServedDatabase:
             said_plainly(self._address),
             _ended(plain_cursor(self._driver, **on_server)) as cursor,
         ):
-            cursor.execute(statement)
+            if self._address.kind == "postgresql":
+                cursor.execute(*for_psycopg(statement, query.values))
+            else:
+                cursor.execute(statement, dict(query.values) or ())
             yield cursor
 
 

@@ -16,6 +16,7 @@ from lifagu.basics.arrays import offsets_of
 from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.columns import Columns
 from lifagu.data.databases.addresses import Address
+from lifagu.data.databases.bound_parameters import for_duckdb
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
@@ -103,8 +104,9 @@ class EmbeddedDatabase:
     def batches(self, query: Query) -> Iterator[list[CellColumn]]:
         """The rows of a query, some at a time, by column."""
         types = self._types(query)
+        asked, values = for_duckdb(plain(query.sql), query.values)
         with failed(query):
-            self._duck.run(f"CREATE OR REPLACE TEMP TABLE lifagu_rows AS {plain(query.sql)}", "")
+            self._duck.run(f"CREATE OR REPLACE TEMP TABLE lifagu_rows AS {asked}", "", values)
             ((first, count),) = self._duck.rows(
                 "SELECT coalesce(min(rowid), 0), count(*) FROM lifagu_rows", ""
             )
@@ -125,10 +127,11 @@ class EmbeddedDatabase:
         )
 
     def _types(self, query: Query) -> dict[str, str]:
+        asked, values = for_duckdb(plain(query.sql), query.values)
         with failed(query):
-            if not self._duck.is_query(plain(query.sql), ""):
+            if not self._duck.is_query(asked, ""):
                 raise not_a_query(query)
-            described = self._duck.rows(f"DESCRIBE {plain(query.sql)}", "")
+            described = self._duck.rows(f"DESCRIBE {asked}", "", values)
             return {str(row[0]): str(row[1]) for row in described}
 
     def _column(self, name: str, kind: str, page: str) -> CellColumn:

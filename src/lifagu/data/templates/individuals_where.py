@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,15 +15,10 @@ from lifagu.data.templates.batches import batches, check_width
 from lifagu.data.templates.constants import Constants
 from lifagu.errors import ModelError
 from lifagu.relational.domains import Domain
+from lifagu.relational.parameters import PIECES
 from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 
-# what is quoted or a comment is one piece, and so is a word; all else is a sign
-_PIECES = re.compile(
-    r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)"""
-    r"|(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<word>\w+)|(?P<sign>\S)",
-    re.DOTALL,
-)
 _AFTER_FROM = ("where", "group", "having", "window", "qualify", "order", "limit", "offset", "fetch")
 # of such queries a row is no row of one table
 _NOT_BY_ROW = {"union", "intersect", "except", "group", "having", "window", "qualify", "on"}
@@ -47,7 +41,7 @@ def individuals_where(source: Source, domain: Domain, query: Query, condition: s
     one of their rows; new rows of the table, which are no constants, are left out.
     """
     _check_condition(condition)
-    asked = Query(_with(query.sql, condition), f"where {condition}")
+    asked = Query(_with(query.sql, condition), f"where {condition}", query.values)
 
     def attempt() -> Ints:
         with opened(source) as database:
@@ -65,7 +59,7 @@ def _with(sql: str, condition: str) -> str:
     """The query of a domain with one more condition about the rows of its table.
 
     >>> _with("SELECT id FROM machine ORDER BY id", "hall = 'B'")
-    "SELECT DISTINCT id FROM machine WHERE (hall = 'B'\\n)"
+    "SELECT DISTINCT id\\nFROM machine\\nWHERE (hall = 'B'\\n)"
     >>> _with("SELECT id FROM a UNION SELECT id FROM b", "id > 3")
     'SELECT * FROM (SELECT id FROM a UNION SELECT id FROM b\\n) AS domain WHERE (id > 3\\n)'
     """
@@ -90,7 +84,7 @@ def _with(sql: str, condition: str) -> str:
     if ends and ends[0].text == "where":
         stop = ends[1].start if len(ends) > 1 else len(text)
         own = f"({text[ends[0].end : stop].strip()}\n) AND "
-    return f"SELECT DISTINCT {column} FROM {table} WHERE {own}({condition}\n)"
+    return f"SELECT DISTINCT {column}\nFROM {table}\nWHERE {own}({condition}\n)"
 
 
 def _check_condition(condition: str) -> None:
@@ -114,7 +108,7 @@ def _check_condition(condition: str) -> None:
 def _pieces(sql: str) -> Iterator[_Piece]:
     """The pieces of some SQL, comments left out."""
     depth = 0
-    for match in _PIECES.finditer(sql):
+    for match in PIECES.finditer(sql):
         text, sort = match[0], str(match.lastgroup)
         if sort == "comment":
             continue

@@ -25,11 +25,13 @@ RUN = "run.json"  # its name in a folder of results
 
 def run_of(case: Statement, on: str, unknown: int, filled: int) -> dict[str, Any]:
     """What is known of a run wherever it was done; unknown, filled: how many factors."""
-    database = case.opened.database
+    database, given = case.opened.database, case.opened.given
+    template = given.template if given else None
     return {
         "lifagu": version("lifagu"),
         "model": str(case.opened.path) or None,
         "database": database if isinstance(database, str) else None,
+        "parameters": dict(template.parameters) if template else {},
         "added": [list(pair) for pair in case.added],
         "keeps_own_evidence": case.keeps_own,
         "on": on,

@@ -1,0 +1,43 @@
+"""Parameters of queries as drivers take them: bound beside the statement, never written into it.
+
+SQLite knows ``:ward`` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lifagu.relational.parameters import ParameterValue, named_in, respelt
+
+Values = Sequence[tuple[str, ParameterValue]]
+
+
+def for_duckdb(sql: str, values: Values) -> tuple[str, dict[str, ParameterValue] | None]:
+    """A statement and what is bound; names are DuckDB's own, which knows no upper case in them.
+
+    >>> for_duckdb("SELECT id FROM s WHERE ward = :ward AND at <> ':ward'", [("ward", 3)])
+    ("SELECT id FROM s WHERE ward = $lifagu_0 AND at <> ':ward'", {'lifagu_0': 3})
+    """
+    used = _used(sql, values)
+    own = {name: f"lifagu_{number}" for number, name in enumerate(used)}
+    spelt = respelt(sql, {name: f"${each}" for name, each in own.items()}) if used else sql
+    return spelt, {own[name]: value for name, value in used.items()} or None
+
+
+def for_psycopg(sql: str, values: Values) -> tuple[str, dict[str, ParameterValue] | None]:
+    """The same for PostgreSQL; where something is bound, its driver wants other signs doubled.
+
+    >>> for_psycopg("SELECT id % 2 FROM s WHERE ward = :ward", [("ward", 3)])
+    ('SELECT id %% 2 FROM s WHERE ward = %(ward)s', {'ward': 3})
+    """
+    used = _used(sql, values)
+    if not used:
+        return sql, None
+    spelt = {name: f"%({name})s" for name in used}
+    return respelt(sql, spelt, lambda text: text.replace("%", "%%")), used
+
+
+def _used(sql: str, values: Values) -> dict[str, ParameterValue]:
+    """The values of the parameters that a statement names."""
+    given = dict(values)
+    return {name: given[name] for name in named_in(sql) if name in given} if given else {}
