@@ -12,6 +12,7 @@ from lifagu.data.databases.cells import codes_of
 from lifagu.data.databases.queries import query_error
 from lifagu.data.templates.batches import Batch, batches, check_width, first_repeated, label_numbers
 from lifagu.data.templates.factors_from_queries import RowReader
+from lifagu.data.templates.likelihoods import label_columns, likelihoods_of
 from lifagu.data.templates.numbers_as_evidence import NumericRows, binned, numeric_rows
 from lifagu.errors import FormatError, ModelError
 from lifagu.graph.bins import BinLabels
@@ -57,6 +58,10 @@ class Observer:
 
         numbers_of: the relation whose numbers they are, if that is another one.
         """
+        of = self._words.relations[relation]
+        names = tuple(self._reader.database.columns(query))
+        if (columns := label_columns(query, names, len(of.of), of.range)) is not None:
+            return self._unsure(relation, query, columns)
         rows, value = self._rows_and_values(relation, query, numbers_of)
         variable = np.where(value < 0, -1, self._variables(relation, rows))
         self._refuse_repeated(query, variable)
@@ -66,6 +71,27 @@ class Observer:
             return Evidence()
         canonical = self._graph.declared_order(int(variable[there[0]]))
         return Evidence(frozen(variable[there]), frozen(canonical[value[there]]))
+
+    def _unsure(self, relation: int, query: Query, columns: list[int]) -> Evidence:
+        """The rows (constants…, a likelihood for each label) of a relation, without all NULL."""
+        labels = self._words.relations[relation].range
+        rows, found = [self._no_rows(relation)], [np.zeros((0, len(labels)))]
+        for batch in batches(self._reader.database, query, self._reader.progress):
+            found.append(likelihoods_of(batch, columns, labels))
+            rows.append(self._constants(relation, batch))
+        likelihoods = np.vstack(found)
+        known = ~np.isnan(likelihoods).any(axis=1)
+        variable = np.where(known, self._variables(relation, np.vstack(rows)), -1)
+        self._refuse_repeated(query, variable)
+        there = np.flatnonzero(variable >= 0)
+        there = there[np.argsort(variable[there], kind="stable")]
+        if not len(there):
+            return Evidence()
+        canonical = np.empty_like(likelihoods[there])
+        canonical[:, self._graph.declared_order(int(variable[there[0]]))] = likelihoods[there]
+        return Evidence(
+            soft_variables=frozen(variable[there]), likelihoods=tuple(map(frozen, canonical))
+        )
 
     def _rows_and_values(self, relation: int, query: Query, numbers_of: str) -> tuple[Ints, Ints]:
         """Constants, and the number of the label as declared, -1 for NULL."""
@@ -162,4 +188,6 @@ def _joined(parts: list[Evidence]) -> Evidence:
     return Evidence(
         frozen(np.concatenate([none, *(each.variables for each in parts)])),
         frozen(np.concatenate([none, *(each.values for each in parts)])),
+        frozen(np.concatenate([none, *(each.soft_variables for each in parts)])),
+        tuple(one for each in parts for one in each.likelihoods),
     )

@@ -39,7 +39,7 @@ def numeric_rows(
     rows, values = [np.zeros((0, len(domains)), dtype=np.int64)], [np.zeros(0)]
     for batch in batches(database, query, progress):
         cells = batch.cells(len(names) - 1)
-        numbers = _numbers(cells)
+        numbers = numbers_in(cells)
         batch.refuse(np.isnan(numbers) & ~cells.missing, _no_number(relation, cells))
         columns = [each.numbers(batch, place) for place, each in enumerate(domains)]
         rows.append(np.column_stack([np.zeros((len(batch), 0), dtype=np.int64), *columns]))
@@ -54,7 +54,7 @@ def _no_number(relation: str, cells: Cells) -> Callable[[int], str]:
     )
 
 
-def _numbers(cells: Cells) -> Floats:
+def numbers_in(cells: Cells) -> Floats:
     """Values as numbers, nan for NULL and for what is none; texts are read."""
     if cells.values.dtype.kind in "iufb":
         found = cells.values.astype(np.float64)
