@@ -114,6 +114,14 @@ def test_holes_are_filled_as_the_library_does(wards, method, theta):
     assert {names[int(one[1:])]: names[int(other[1:])] for one, other in found["loans"]} == donors
 
 
+def test_what_is_probably_not_meant_so_stands_beside_answers(tmp_path):
+    builder = lifagu.FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 2, 3, 4])
+    lifagu.write(builder.factor("g", ["A", "B"], [1, 2, 3, 4]).graph(), tmp_path / "twice.json")
+    (suspected,) = lifagu.open(tmp_path / "twice.json").suspicions
+    notes = asked(bench_of(tmp_path / "twice.json", tmp_path), "ask")["notes"]
+    assert notes == [f"Warning: {suspected}"]
+
+
 def test_answers_are_those_of_the_library(wards):
     moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), by="auto")
     evidence = {"Staffed": "true", "Severe.p1": "false"}

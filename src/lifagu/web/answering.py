@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_BARS = 1000  # distributions that are sent at once
 MOST_ASKED = 60  # variables asked one by one where a page names none
 MOST_SUPPORT = 20
+MOST_SUSPECTED = 3  # of what is probably not meant so in the model
 
 
 def plan(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
         listed = _all_marginals(found)
     return {
         "plan": str(prepared),
-        "notes": notes,
+        "notes": [*notes, *(f"Warning: {each}" for each in bench.came.suspicions[:MOST_SUSPECTED])],
         "engine": engine,
         "log_partition": found.log_partition,
         **listed,
