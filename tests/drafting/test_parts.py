@@ -37,6 +37,7 @@ def column(values, name="c", kind="text"):
         (["1", "2", "3", "4"] * 20 + ["1OT", "2OT"], "label"),
         ([f"player {n % 20}" for n in range(30)], "group"),
         ([f"player {n % 20}" for n in range(22)], "left out"),
+        ([f"player {n % 300}" for n in range(340)], "group"),
         ([n * 0.37 for n in range(100)], "number"),
         ([str(n * 0.5) for n in range(100)] + ["> 89"] * 5, "number"),
         ([f"2024-0{1 + n % 9}-1{n % 8}" for n in range(60)], "moment"),

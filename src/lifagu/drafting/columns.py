@@ -25,7 +25,8 @@ LEAST_COVER = 0.5  # of the rows that labels must tell apart, if the rest is cal
 LEAST_VALUES = 20  # fewer of them teach nothing
 LEAST_EACH = 5  # rows of a label, where few labels come far more often than most values do …
 LEAST_COMMON, MORE_OFTEN = 0.25, 2  # … have such a share of rows, so many times that of values
-SHARED = 1.1  # rows for each value of a column that says who belongs together
+# rows for each value of a column that says who belongs together, and of one with many rows that do
+SHARED, HARDLY_SHARED = 1.2, 1.1
 LONG = 80  # characters: longer values on average are free text
 NUMERIC = 0.9  # share of values that are numbers from which on a text column is numeric
 MOST_ODD = 12  # texts among numbers that are translated one by one
@@ -109,7 +110,7 @@ def _number(
     unique = len(texts) == counts.sum() and not told
     serial = bool(SERIAL.search(column.name))
     if whole and not odd and (serial or unique) and len(texts) > FEW_NUMBERS:
-        if serial and counts.sum() >= SHARED * len(texts):
+        if serial and _are_shared(int(counts.sum()), len(texts)):
             return ColumnSort("group", "it says who belongs together", is_group=True)
         if unique:
             return ColumnSort("left out", "every row has another whole number, as identifiers do")
@@ -154,7 +155,7 @@ def _text(texts: list[str], counts: np.ndarray) -> ColumnSort:
         return _labels(texts)
     if counts @ np.array([len(each) for each in texts]) > LONG * many:
         return ColumnSort("left out", "it is free text")
-    is_group = many >= SHARED * len(texts)
+    is_group = _are_shared(many, len(texts))
     if len(common := _common(counts)):
         labels = [texts[place] for place in common]
         found = _labels(labels, has_other=True)
@@ -163,6 +164,12 @@ def _text(texts: list[str], counts: np.ndarray) -> ColumnSort:
     if is_group:
         return ColumnSort("group", "it says who belongs together", is_group=True)
     return ColumnSort("left out", "nearly every row has a text of its own")
+
+
+def _are_shared(rows: int, values: int) -> bool:
+    """Whether values say who belongs together, as several rows have the same one."""
+    hardly = rows >= HARDLY_SHARED * values and rows - values >= LEAST_VALUES
+    return hardly or rows >= SHARED * values
 
 
 def _common(counts: Ints) -> Ints:
