@@ -80,7 +80,9 @@ def _opening(found: Sequence[Standing]) -> Iterator[str]:
         f"cell, probabilities clipped at 0.0001; {played} a task; intervals hold 95 % and draw "
         "individuals (or whole groups, where groups are new) with all their cells. The best rival "
         "of a task is picked afterwards, by the very cells it is compared on, which favours it. "
-        "Our defaults were developed on seed 0 of these databases, which favours us."
+        "Our defaults were developed on seed 0 of these databases, one of them (how many rows have "
+        "to share the name of a group, such as a patient) after a look at all seeds of eicu's "
+        "learning curve, which favours us."
     )
 
 
