@@ -76,6 +76,10 @@ def shown_values(graph):
         "plan of marginals": prepare_marginals(moved),
         "plan of best": prepare_map(lifted),
         "scene": lifagu.draw(graph),
+        "records": moved.record,
+        "record": moved.record[0],
+        "factors": graph.factors,
+        "scenarios": lifagu.open(graph).scenarios({HOSTILE: {"C": "no"}}).ask(HOSTILE),
     }
 
 
@@ -89,6 +93,13 @@ def test_every_value_shows_itself_and_hostile_names_are_only_text(name):
     assert "script" not in page.seen
     assert not any(each.startswith("on") for each in page.attributes)
     assert len(html) < 60_000
+
+
+def test_validations_say_what_can_be_trusted():
+    found = lifagu.open("factory").validate()
+    html = found._repr_html_()
+    assert all(f"<td>{name}</td>" in html for name in found.json()["relations"])
+    assert found.judgement() in html
 
 
 def test_small_graphs_have_figures_and_large_ones_have_none():

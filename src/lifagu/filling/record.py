@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lifagu.basics.choices import Status
+from lifagu.basics.html import Shown
 from lifagu.basics.words import counted
 from lifagu.filling.chance import GUESS, is_guess
 
@@ -58,7 +59,7 @@ class CohortOfOwner:
 
 
 @dataclass(frozen=True, repr=False)
-class Record:
+class Record(Shown):
     """Why an unknown factor got its table, or did not.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, overload
 
 from lifagu.basics.arrays import Floats
 from lifagu.basics.frozen import Frozen
+from lifagu.basics.html import Shown
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError
@@ -48,7 +49,7 @@ class Factor(Frozen):
         return self.table is not None
 
 
-class View(Sequence[_Item]):
+class View(Shown, Sequence[_Item]):
     """A read-only sequence whose items are made when asked for, by place and, if named, by name."""
 
     def __init__(

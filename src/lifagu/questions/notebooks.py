@@ -17,8 +17,10 @@ from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
 from lifagu.filling.chance import GUESS, SURER
+from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.graph.views import View
 from lifagu.inference.answer import Answer
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.most_probable import Best
@@ -33,6 +35,8 @@ from lifagu.questions.competing_tables import resting_on_words
 from lifagu.questions.figures import draw
 from lifagu.questions.findings import Groups, Lift, Requested
 from lifagu.questions.relation_answer import RelationAnswer
+from lifagu.questions.scenarios import SideBySide
+from lifagu.questions.validating.result import Validation
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_NODES = 80  # of a figure
@@ -97,13 +101,55 @@ def _(value: Lift) -> str:
 
 @html.register
 def _(value: Transfer) -> str:
-    rows = [(each.factor, each.takes or "–", each.reason) for each in value.record[:MOST_ROWS]]
+    rows = list(map(_told, value.record[:MOST_ROWS]))
     table = _table(("factor", "takes", "reason"), rows, len(value.record))
     return _headed(
         value,
         _figure(value, len(value.original.variable_names) + len(value.original.factor_names)),
         table,
     )
+
+
+@html.register
+def _(value: Record) -> str:
+    return _table(("factor", "takes", "reason"), [_told(value)], 1)
+
+
+@html.register
+def _(value: View) -> str:  # type: ignore[type-arg]
+    first = value[:MOST_ROWS]
+    if first and all(isinstance(each, Record) for each in first):
+        return _table(("factor", "takes", "reason"), list(map(_told, first)), len(value))
+    return _table((), [(repr(each)[1:-1],) for each in first], len(value))
+
+
+def _told(record: Record) -> Row:
+    return record.factor, record.takes or "–", record.reason
+
+
+@html.register
+def _(value: Validation) -> str:
+    scored = value.json()["relations"]
+    rows = [
+        (name, f"{each['hidden']:,}", f"{each['log_loss']:.3f}", f"{each['accuracy']:.3f}")
+        for name, each in islice(scored.items(), MOST_ROWS)
+    ]
+    table = _table(("relation", "hidden", "log loss", "accuracy"), rows, len(scored))
+    return _headed(value, table, f"<p>{_safe(value.judgement())}</p>")
+
+
+@html.register
+def _(value: SideBySide) -> str:
+    shares = {name: value.probabilities(name) for name in value}
+    first = next(iter(shares.values()))
+    rows = [
+        (
+            ", ".join(key) if isinstance(key, tuple) else str(key),
+            *(f"{each[key]:.4g}" if key in each else "–" for each in shares.values()),
+        )
+        for key in islice(first, MOST_ROWS)
+    ]
+    return _headed(value, _table(("", *shares), rows, len(first)))
 
 
 @html.register

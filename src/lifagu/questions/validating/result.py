@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.html import Shown
 from lifagu.questions.validating.judging import judgement
 from lifagu.questions.validating.plain_values import plain
 from lifagu.questions.validating.predictions import Predictions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation(Predictions):
+class Validation(Predictions, Shown):
     """How well hidden cells and hidden tables were predicted; made by `Case.validate`.
 
     Scores without a method are those of the first one.
