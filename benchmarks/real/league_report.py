@@ -151,7 +151,7 @@ def _ways(found: Sequence[Standing]) -> Iterator[str]:
         "find out. All take part in *autocomplete*, the strongest of each sort in the other tasks, "
         "and on eicu, whose hundreds of columns take minutes a match, only these. "
         "Who takes longer than the time limit of a match, or fails, says so in the "
-        "tables."
+        "tables; – is for who did not take part, or has not played every seed yet."
     )
     met = {way for each in found for way in (*each.told, *each.failures)}
     rows = [[name, rival.tuning] for name, rival in RIVALS.items() if name in met]

@@ -22,6 +22,7 @@ from lifagu.inference.answer import Answer
 from lifagu.questions import asking, in_memory
 from lifagu.questions.conditions import condition_relations
 from lifagu.questions.statement import Statement
+from lifagu.relational.finer_bins import same_numbers
 from lifagu.relational.grounding import ground_names
 from lifagu.relational.loaded import Loaded
 
@@ -172,11 +173,14 @@ def _without(case: Statement, graph: FactorGraph, seen: NamedEvidence, name: str
 
 
 def _tables(loaded: Loaded, graph: FactorGraph, variable: int) -> Iterator[TableReason]:
-    """Learned tables of factors with this variable, those with the fewest records first."""
+    """Learned tables about a variable, in finer bins too, those with the fewest records first."""
     task, learned = loaded.task, loaded.learned
     if task is None or learned is None:
         return
-    place = np.flatnonzero(graph.arguments == variable)
+    variables = np.array([variable])
+    if loaded.template is not None:
+        variables = same_numbers(graph, loaded.template.finer, variables)
+    place = np.flatnonzero(np.isin(graph.arguments, variables))
     factors = np.searchsorted(graph.offsets, place, side="right") - 1
     found = set()
     for factor in factors.tolist():
