@@ -262,6 +262,10 @@ def _json_rows(found: dict[str, Any]) -> Any:
             pairs = zip(each["values"], each["probabilities"], strict=True)
             about, rests = _joint(each["query"]), len(each.get("rests_on", ()))
             yield from ((about, _joint(labels), value, rests) for labels, value in pairs)
+        for whole in found.get("relations", ()):
+            for each in whole.get("individuals", ()):
+                shares = each["probabilities"].items()
+                yield from ((each["variable"], label, value, None) for label, value in shares)
         return
     if isinstance(found.get("classes"), list):
         every = [(each["members"], each["probabilities"], None) for each in found["classes"]]
