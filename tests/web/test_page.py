@@ -130,7 +130,7 @@ def test_moving_theta_says_which_holes_fill_from_whom_and_why(walk):
 def test_a_hole_says_who_is_nearest_and_how_tables_are_used(walk):
     page = walk.open()
     page.get_by_role("radio", name="Share").check()
-    page.locator(".record", has_text="takes the table of").first.wait_for()
+    walk.settled()  # what is opened in the list before would be closed again
     record = page.locator(".record", has_text="r.p9").first
     record.get_by_text("Who is nearest, and what would settle it").click()
     told = str(lifagu.transfer(WARDS).explain("r.p9")).splitlines()[0]
