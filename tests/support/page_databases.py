@@ -140,7 +140,8 @@ PATIENTS = {
         },
     ],
     "evidence": {
-        name: {"sql": f"SELECT name, {name.lower()} FROM patient"} for name in ("Age", "Test", "Stay")
+        name: {"sql": f"SELECT name, {name.lower()} FROM patient"}
+        for name in ("Age", "Test", "Stay")
     },
     "queries": ["Epid", "Sick(p17)"],
 }  # fmt: skip
@@ -148,4 +149,4 @@ PATIENTS = {
 
 if __name__ == "__main__":
     for make, name in (make_factory, "factory"), (make_patients, "patients"):
-        print(make(Path(sys.argv[1]) / name))
+        sys.stdout.write(f"{make(Path(sys.argv[1]) / name)}\n")
