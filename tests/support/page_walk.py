@@ -63,15 +63,15 @@ class Walk:
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.goto(address)
 
-    def open(self, title: str = "Two wards") -> Any:
-        """Open an example, and wait until all of it is there."""
+    def open(self, title: str = "Two wards", tab: str = "") -> Any:
+        """Open an example, perhaps with a tab, and wait until all of it is there."""
         self.page.get_by_role("button", name=title, exact=False).first.click()
-        return self.settled()
+        self.settled()
+        return self.tab(tab) if tab else self.page
 
     def settled(self) -> Any:
-        """The page, once the lifted model, the groups and what may be filled are shown."""
-        self.page.locator("#lifted svg").wait_for()
-        self.page.locator("#holes-summary:not(:empty)").wait_for()
+        """The page, once everything that is in sight is there."""
+        self.page.locator("#overview-relations tbody").wait_for(state="attached")
         self.page.locator("#work[aria-busy=false]").wait_for()
         return self.page
 
@@ -88,6 +88,7 @@ class Walk:
     def tab(self, name: str) -> Any:
         """Go to a tab."""
         self.page.get_by_role("tab", name=name).click()
+        self.page.locator("#work[aria-busy=false]").wait_for()
         return self.page
 
 

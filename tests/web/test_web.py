@@ -188,7 +188,8 @@ def test_the_plan_is_known_before_anything_is_computed(wards):
 def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
     found = asked(wards, "compare", variables=["Recovers.p9"])
     ways = {"auto": {"by": "auto"}, "published": {"published": True}, "share": {}}
-    ways |= {"steps": {"steps": 4}, "cohorts": {"by": "cohorts"}}
+    ways |= {"profiles": {"by": "profiles"}, "steps": {"steps": 4}, "cohorts": {"by": "cohorts"}}
+    ways |= {"structure": {"by": "structure"}}
     answers = {}
     for each in found["methods"]:
         moved = lifagu.transfer(wards.came.model, **ways[each["method"]])
@@ -197,7 +198,9 @@ def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
         ]
         answers[each["method"]] = each["answers"]["answers"][0]["probabilities"][1]
         assert answers[each["method"]] == pytest.approx(lifagu.query(moved, "Recovers.p9")["true"])
-    assert list(answers) == ["auto", "published", "share", "steps", "cohorts"]
+    assert list(answers) == [
+        "auto", "published", "share", "profiles", "steps", "cohorts", "structure"
+    ]  # fmt: skip
     # the published rule takes the other ward's table
     assert answers["published"] > 2 * answers["share"]
 

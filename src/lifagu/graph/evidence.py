@@ -278,20 +278,20 @@ class NamedEvidence(Frozen, Mapping[str, Observation]):
     """Evidence by name that is bound already: millions of observations without a text each."""
 
     def __init__(self, bound: Evidence, of: Bearers) -> None:
-        self.bound, self._of = bound, of
+        self.bound, self.of = bound, of
 
     def __len__(self) -> int:
         return len(self.bound.variables) + len(self.bound.soft_variables)
 
     def __iter__(self) -> Iterator[str]:
         numbers = np.concatenate((self.bound.variables, self.bound.soft_variables))
-        return map(self._of.names.__getitem__, numbers.tolist())
+        return map(self.of.names.__getitem__, numbers.tolist())
 
     def __getitem__(self, name: str) -> Observation:
-        variable = self._of.names.find(name) if isinstance(name, str) else None
+        variable = self.of.names.find(name) if isinstance(name, str) else None
         if variable is None:
             raise KeyError(name)
-        labels, canonical = self._of.labels_and_values(variable)
+        labels, canonical = self.of.labels_and_values(variable)
         if (place := _place(self.bound.variables, variable)) is not None:
             return labels[int(np.flatnonzero(canonical == self.bound.values[place])[0])]
         if (place := _place(self.bound.soft_variables, variable)) is not None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.choices import EngineName
-from lifagu.basics.inputs import items
+from lifagu.basics.inputs import items, whole
+from lifagu.basics.inputs import text as asked_text
 from lifagu.inference.prepared import Asked, Planned
 from lifagu.questions import asking
 from lifagu.questions.case_contents import CaseContents
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from lifagu.inference.answer import Answer
     from lifagu.inference.most_probable import Best
     from lifagu.inference.relational.most_probable import RelationalBest
+    from lifagu.questions.finding import Found
     from lifagu.questions.relation_answer import RelationAnswer
 
 Question = str | Sequence[str]
@@ -98,6 +100,25 @@ class CaseAnswers(CaseContents):
 
         wanted = Wanted(engine, where, unobserved=unobserved)
         return ask_all(self, relation, wanted, top=top, value=value)
+
+    def find(self, text: str, *, most: int = 12) -> list[Found]:
+        """Individuals, relations, values and variables whose names go on from a text.
+
+        Parameters
+        ----------
+        text : str
+            What was typed, in large letters or small.
+        most : int
+            How many to name.
+
+        Returns
+        -------
+        list of Found
+            Those that are called exactly so first, then what begins so, then what contains it.
+        """
+        from lifagu.questions.finding import find
+
+        return find(self, asked_text("a text to look for", text), whole("most", most, 1))
 
     def log_partition(self, engine: EngineName = "auto") -> float:
         """Natural log of the total weight of all assignments with the evidence fixed.

@@ -39,6 +39,16 @@ TYPES = {
 }
 OPERATIONS = (
     "open",
+    "overview",
+    "check",
+    "find",
+    "card",
+    "around",
+    "ranked",
+    "observed",
+    "scenarios",
+    "cohorts",
+    "list",
     "graph",
     "colours",
     "transfers",

@@ -16,15 +16,16 @@ from lifagu.web.workbench import Workbench
 if TYPE_CHECKING:
     from lifagu.drawing import Scene
 
+READABLE = 200  # nodes of a drawing that can still be read on a page
 MODEL_ENDINGS = (".json", ".uai", ".fg", ".blog")
 WITH_EVIDENCE = (".json", ".blog")
 FIGURE_TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf"}
 
 
-def is_drawn(bench: Workbench, request: Request) -> bool:
+def is_drawn(bench: Workbench, request: Request, most: int = READABLE) -> bool:
     """Whether the ground graph can be drawn node by node, told by counts before it is grounded."""
     facts = bench.came.describe()
-    return facts["variables"] + facts["factors"] <= MOST_NODES and fits(bench.case(request).graph)
+    return facts["variables"] + facts["factors"] <= most and fits(bench.case(request).graph)
 
 
 def lifted_figure(bench: Workbench, request: Request) -> Scene:
@@ -49,7 +50,7 @@ def figure(bench: Workbench, request: Request) -> Reply:
         raise ModelError(
             f"figures are written as {', '.join(FIGURE_TYPES)}, not '{request.ending[:40]}'"
         )
-    if what == "lifted" or not is_drawn(bench, request):
+    if what == "lifted" or not is_drawn(bench, request, MOST_NODES):
         scene = lifted_figure(bench, request)
     else:
         scene = bench.case(request).draw(what)

@@ -13,14 +13,18 @@ from lifagu.filling.rules import Filling
 METHODS = ("auto", "share", "profiles", "cohorts", "steps", "structure", "published")
 MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
+MOST_OFFSET = 10**9
 
 
 @dataclass(frozen=True)
 class Request:
     """One request about a model: how to fill holes, what was observed, what to ask or write.
 
-    unknown: how competing tables are used, nothing for what is usual with the method. variables:
-    the names asked about, None for those that a page shows on its own.
+    unknown: how competing tables are used, nothing for what is usual with the method. evidence:
+    what differs from the model's own, None for what is to count as not observed. variables: the
+    names asked about, None for those that a page shows on its own. Of lists: value, by whose
+    probability they are ranked; having: (relation, label) observed of those that are shown;
+    containing: a text in their names; offset: how many come before.
     """
 
     theta: float = 0.0
@@ -33,6 +37,12 @@ class Request:
     variables: tuple[str, ...] | None = None
     what: str = ""
     ending: str = ""
+    value: str = ""
+    unobserved: bool = False
+    having: tuple[tuple[str, str], ...] = ()
+    containing: str = ""
+    offset: int = 0
+    scenarios: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Any) -> Request:
@@ -87,10 +97,13 @@ def _names(value: Any) -> tuple[str, ...] | None:
     return tuple(_few(value, "variables"))
 
 
-def _add(value: Any) -> tuple[tuple[str, str], ...]:
-    if not isinstance(value, list) or not all(_is_pair(each) for each in value):
-        raise ModelError("add must be a list of pairs: a new individual, and one that it is like")
-    return tuple((new, like) for new, like in _few(value, "add"))
+def _pairs(name: str, about: str) -> Callable[[Any], tuple[tuple[str, str], ...]]:
+    def check(value: Any) -> tuple[tuple[str, str], ...]:
+        if not isinstance(value, list) or not all(_is_pair(each) for each in value):
+            raise ModelError(f"{name} must be a list of pairs: {about}")
+        return tuple((one, other) for one, other in _few(value, name))
+
+    return check
 
 
 def _is_pair(value: Any) -> bool:
@@ -105,10 +118,29 @@ def _evidence(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ModelError("evidence must be an object: variable → label, or label → likelihood")
     for name, seen in _few(value, "evidence").items():
-        if not isinstance(seen, str | dict):
+        if not isinstance(seen, str | dict | None):
             raise ModelError(
-                f"the evidence for '{name[:80]}' must be a label, or an object label → likelihood"
+                f"the evidence for '{name[:80]}' must be a label, an object label → likelihood, or "
+                "null for what is not observed"
             )
+    return value
+
+
+def _scenarios(value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        raise ModelError("scenarios must be an object: name → what is observed in it")
+    return {name: _evidence(seen) for name, seen in _few(value, "scenarios").items()}
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ModelError(f"unobserved must be true or false, not {_shown(value)}")
+    return value
+
+
+def _offset(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_OFFSET:
+        raise ModelError(f"offset must be a whole number from 0 on, not {_shown(value)}")
     return value
 
 
@@ -129,11 +161,17 @@ CHECKS: dict[str, Callable[[Any], Any]] = {  # by field
     "theta": _theta,
     "method": _text("method", METHODS),
     "steps": _steps,
-    "add": _add,
+    "add": _pairs("add", "a new individual, and one that it is like"),
     "evidence": _evidence,
     "unknown": _text("unknown", UNKNOWN),
     "engine": _text("engine", ENGINES),
     "variables": _names,
     "what": _text("what"),
     "ending": _text("ending"),
+    "value": _text("value"),
+    "unobserved": _flag,
+    "having": _pairs("having", "a relation, and a label of it that was observed"),
+    "containing": _text("containing"),
+    "offset": _offset,
+    "scenarios": _scenarios,
 }

@@ -12,21 +12,24 @@ import lifagu
 from lifagu.drawing.graphs import MOST_NODES
 from lifagu.errors import LifaguError
 from lifagu.web.answering import ask, plan
+from lifagu.web.cohorts import cohorts
 from lifagu.web.colours import RELATIONAL, rounds_of
 from lifagu.web.files import figure, is_drawn, lifted_figure, written
+from lifagu.web.individuals import around, card, found
 from lifagu.web.inputs import Request
+from lifagu.web.lists import listed, observed, ranked, scenarios
+from lifagu.web.overview import checked, overview
 from lifagu.web.reply import KNOBS, Reply, json_reply
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Transfer
+    from lifagu import FactorGraph, ParfactorGraph, Transfer
 
 MOST_CLASSES = 100
 MOST_MEMBERS = 50
-MOST_INDIVIDUALS = 500
-MOST_COMPARED = 40
+MOST_COMPARED = 15
 MOST_COMPARED_ANSWERS = 8
-COMPARED = ("auto", "published", "share", "steps", "cohorts")
+COMPARED = ("auto", "published", "share", "profiles", "steps", "cohorts", "structure")
 NOTHING_TO_FILL = {
     "total": 0,
     "filled": 0,
@@ -37,19 +40,24 @@ NOTHING_TO_FILL = {
 }
 
 
-def opened(bench: Workbench, _: Request) -> dict[str, Any]:
-    """What there is: sizes, the evidence of the file, who could be copied."""
+def opened(bench: Workbench, request: Request) -> dict[str, Any]:
+    """What there is: sizes, and of a small model what it observes itself."""
     model, evidence = bench.came.model, bench.came.own_evidence
-    individuals = model.individuals if isinstance(model, lifagu.FactorGraph) else ()
     return {
         "kind": "relational" if isinstance(model, lifagu.ParfactorGraph) else "graph",
         "summary": model.summary,
         "facts": bench.came.describe(),
-        "evidence": {} if bench.has_long_evidence else dict(evidence),
-        "kept_evidence": len(evidence) if bench.has_long_evidence else 0,
-        "individuals": individuals[:MOST_INDIVIDUALS],
+        "evidence": dict(evidence) if is_drawn(bench, request) else {},
+        "has_individuals": has_individuals(model),
         "add": bench.source.add,
     }
+
+
+def has_individuals(model: FactorGraph | ParfactorGraph) -> bool:
+    """Whether there is anybody to look up, or to be like."""
+    if isinstance(model, lifagu.ParfactorGraph):
+        return any(each.size for each in model.domains)
+    return bool(model.individuals)
 
 
 def graph(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -149,16 +157,21 @@ def compare(bench: Workbench, request: Request) -> dict[str, Any]:
         asked = replace(request, method=method, variables=variables)
         if method == "auto":  # which has no use for theta
             asked = replace(asked, theta=0.0)
-        moved = bench.case(asked).transfer
-        methods.append(
-            {
-                "method": method,
-                "filled": len(moved.transferred),
-                "records": [record.as_dict() for record in moved.record[:MOST_COMPARED]],
-                "answers": _answers(bench, asked),
-            }
-        )
+        methods.append({"method": method, **_filled_by(bench, asked)})
     return {"total": len(whole.unknown), "variables": variables, "methods": methods}
+
+
+def _filled_by(bench: Workbench, request: Request) -> dict[str, Any]:
+    """What one method fills and what is answered then, or why it is not for this model."""
+    try:
+        moved = bench.case(request).transfer
+    except LifaguError as error:
+        return {"filled": 0, "records": [], "answers": {"answers": [], "error": error.told(KNOBS)}}
+    return {
+        "filled": len(moved.transferred),
+        "records": [record.as_dict() for record in moved.record[:MOST_COMPARED]],
+        "answers": _answers(bench, request),
+    }
 
 
 def _answers(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -191,6 +204,15 @@ def _shown(
 
 OPERATIONS: dict[str, Callable[[Workbench, Any], Reply]] = {
     "open": _shown(opened),
+    "overview": _shown(overview),
+    "check": _shown(checked),
+    "find": _shown(found),
+    "card": _shown(card),
+    "around": _shown(around),
+    "ranked": _shown(ranked),
+    "observed": _shown(observed),
+    "scenarios": _shown(scenarios),
+    "cohorts": _shown(cohorts),
     "graph": _shown(graph),
     "colours": _shown(colours),
     "transfers": _shown(transfers),
@@ -199,6 +221,7 @@ OPERATIONS: dict[str, Callable[[Workbench, Any], Reply]] = {
     "plan": _shown(plan),
     "ask": _shown(ask),
     "compare": _shown(compare),
+    "list": lambda bench, given: listed(bench, Request.of(given)),
     "file": lambda bench, given: written(bench, Request.of(given)),
     "figure": lambda bench, given: figure(bench, Request.of(given)),
 }

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 import lifagu
-from lifagu.web.inputs import MOST_NAMES, Request
+from lifagu.graph.evidence import NamedEvidence
+from lifagu.questions.cards.over_cells import MOST_GROUNDED
+from lifagu.web.inputs import Request
 from lifagu.web.limits import Limits
 from lifagu.web.sources import ModelSource, read_source
 
@@ -23,8 +27,7 @@ _Value = TypeVar("_Value")
 class Workbench:
     """A model as it came, what was computed about it, and a folder for files on their way out.
 
-    Evidence in a file is the page's to change while it is short; a long list stays here, below what
-    a request observes.
+    The model's own evidence stays here; a request says what differs from it.
     """
 
     came: Case
@@ -42,9 +45,10 @@ class Workbench:
         return cls(case, source, folder)
 
     @property
-    def has_long_evidence(self) -> bool:
-        """Whether the file's evidence stays on this side."""
-        return len(self.came.own_evidence) > MOST_NAMES
+    def is_large(self) -> bool:
+        """Whether there are too many variables and factors to list them one by one."""
+        facts = self.came.describe()
+        return bool(facts["variables"] + facts["factors"] > MOST_GROUNDED)
 
     @property
     def progress(self) -> Progress:
@@ -53,10 +57,27 @@ class Workbench:
 
     def case(self, request: Request) -> Case:
         """What a request is about: who it adds, what it observes, how it fills holes."""
-        case = self.came if self.has_long_evidence else self.came.forget()
+        left_out = tuple(name for name, seen in request.evidence.items() if seen is None)
+        case = self.came if not left_out else self._without(left_out)
         for new, like in request.add:
             case = case.add(new, like)
-        return case.observe(request.evidence).fill(request.filling)
+        seen = {name: seen for name, seen in request.evidence.items() if seen is not None}
+        return case.observe(seen).fill(request.filling)
+
+    def _without(self, names: tuple[str, ...]) -> Case:
+        """The case in which some of the model's own observations were not made."""
+
+        def compute() -> Case:
+            own, graph = self.came.own_evidence, self.came.model
+            if isinstance(own, NamedEvidence) and isinstance(graph, lifagu.FactorGraph):
+                numbers = np.array([graph.variable_names.number(each) for each in names])
+                bound = own.bound.without(numbers, len(graph.variable_names))
+                kept: Mapping[str, Any] = NamedEvidence(replace(bound, of=own.bound.of), own.of)
+            else:
+                kept = {name: seen for name, seen in own.items() if name not in names}
+            return self.came.forget().observe(kept)
+
+        return self.once(("without", names), compute)
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """A result that is computed when first asked for; the latest are kept."""

@@ -83,7 +83,7 @@ def _by_cohort(who: Individual, moved: CohortTransfer, most: int) -> Iterator[Al
     sure = belonging[posterior.kind_of[people], cohort]
     order = np.argsort(-sure, kind="stable")
     measure = f"cohort {number} of {belonging.shape[1]}, to which it belongs with {share}"
-    named = _names_of_owners(who.graph, posterior.places.owners)
+    named = names_of_owners(who.graph, posterior.places.owners)
     nearest = [
         AlikeIndividual(named[int(people[each])], float(sure[each]), (), ())
         for each in order[:most].tolist()
@@ -93,7 +93,7 @@ def _by_cohort(who: Individual, moved: CohortTransfer, most: int) -> Iterator[Al
         yield AlikeIndividuals("cohort", measure, tuple(nearest), others)
 
 
-def _names_of_owners(graph: FactorGraph, owners: Ints) -> dict[int, str]:
+def names_of_owners(graph: FactorGraph, owners: Ints) -> dict[int, str]:
     """The individuals behind the owners that cohorts know by numbers of their own."""
     declared = factor_owners(graph)
     some = np.flatnonzero(declared >= 0)

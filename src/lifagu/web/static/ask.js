@@ -2,7 +2,9 @@
 
 import { filterBars, showBars } from "./bars.js";
 import { announce, byId, counted, make, number, replace } from "./dom.js";
-import { setEvidence } from "./observe.js";
+import { evidenceTable } from "./evidence.js";
+import { suppose } from "./observe.js";
+import { scenariosPart, startScenarios } from "./scenarios.js";
 import { change, isDrawn, newest, on, request, state } from "./state.js";
 
 const UNKNOWN = {
@@ -75,7 +77,7 @@ export function startAsk() {
       make("input", { id: "at-once", type: "checkbox", checked: true, onchange: () => refreshAnswers() }),
       "Answer at once; else show the plan first",
     ),
-    make("ul", { id: "seen", class: "chips", "aria-label": "Observed" }),
+    evidenceTable(),
     make(
       "details",
       { id: "planned", class: "plan" },
@@ -97,8 +99,9 @@ export function startAsk() {
       }),
     ),
     make("div", { id: "answers", class: "answers" }),
+    scenariosPart(),
   );
-  on("evidence", showSeen);
+  startScenarios(() => names() ?? (isDrawn() ? state.graph.variables.map((each) => each.name).slice(0, 20) : null));
   on("graph", () => {
     byId("at-once").checked = isDrawn();
     byId("observing").hidden = isDrawn();
@@ -128,7 +131,7 @@ function named(event) {
 
 function observed(event) {
   event.preventDefault();
-  setEvidence(byId("seen-name").value.trim(), byId("seen-value").value.trim());
+  suppose(byId("seen-name").value.trim(), byId("seen-value").value.trim());
   event.target.reset();
 }
 
@@ -150,29 +153,15 @@ async function loadAnswers() {
   else byId("answers").classList.add("stale");
 }
 
+// Ask about these, and show the answers.
+export function askAbout(variables) {
+  byId("names").value = variables.join("; ");
+  byId("at-once").checked = true;
+}
+
 function showPlan(plan) {
   byId("plan-head").textContent = plan.split("\n", 1)[0].replace(/:$/, "");
   byId("plan").textContent = plan;
-}
-
-function showSeen() {
-  replace(
-    byId("seen"),
-    Object.entries(state.evidence).map(([name, seen]) =>
-      make(
-        "li",
-        null,
-        make(
-          "button",
-          { type: "button", onclick: () => setEvidence(name, null) },
-          `${name} = ${typeof seen === "string" ? seen : "…"} `,
-          make("span", { "aria-hidden": "true" }, "×"),
-          make("span", { class: "hidden" }, "no longer observed"),
-        ),
-      ),
-    ),
-    state.model.kept_evidence ? make("li", null, `${number(state.model.kept_evidence)} observed in the file`) : [],
-  );
 }
 
 function show({

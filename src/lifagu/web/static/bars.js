@@ -1,8 +1,7 @@
 // Answers as bars: one block per variable, a button per value, which observes it.
 
 import { byId, counted, make, percent, replace } from "./dom.js";
-import { setEvidence } from "./observe.js";
-import { state } from "./state.js";
+import { observed, suppose } from "./observe.js";
 
 const MANY = 12; // from here on there is a filter
 
@@ -35,7 +34,7 @@ function block({ name, title, labels }) {
           type: "button",
           class: "value",
           title: `Observe ${name} = ${label}`,
-          onclick: () => setEvidence(name, state.evidence[name] === label ? null : label),
+          onclick: () => suppose(name, observed(name) === label ? null : label),
         },
         make("span", { class: "label" }, label),
         make(
@@ -55,7 +54,7 @@ function block({ name, title, labels }) {
 
 function fill(element, row) {
   const { name, labels, probabilities, lower, upper, error, rests_on_count: count, weakest_share: weakest, warnings } = row;
-  const seen = state.evidence[name];
+  const seen = observed(name);
   element.classList.toggle("observed", seen !== undefined);
   element.querySelectorAll(".value").forEach((button, place) => {
     const [bar, range] = [button.querySelector(".fill"), button.querySelector(".range")];

@@ -1,14 +1,22 @@
-// The default, the published algorithm, shares, k steps and cohorts side by side: who lends to whom, and what that does to answers.
+// Every way to fill holes side by side: who lends to whom, and what that does to answers.
 
 import { byId, make, number, percent, replace } from "./dom.js";
 import { newest, request, state } from "./state.js";
 
-const TITLES = { auto: "Auto", published: "Published", share: "Share", steps: "k steps", cohorts: "Cohorts" };
+const TITLES = {
+  auto: "Auto",
+  published: "Published",
+  share: "Share",
+  profiles: "Profiles",
+  steps: "k steps",
+  cohorts: "Cohorts",
+  structure: "Structure",
+};
 
 export function startCompare() {
   replace(
     byId("panel-compare"),
-    make("p", { class: "quiet" }, "The same model, the same evidence and, where it counts, the same θ: five ways to fill holes."),
+    make("p", { class: "quiet" }, "The same model, the same evidence and, where it counts, the same θ: seven ways to fill holes."),
     make("div", { id: "compared", class: "compared" }),
   );
 }
@@ -57,15 +65,18 @@ function holes(total, methods, heads) {
     "Holes",
     make(
       "table",
-      null,
+      { class: "side-by-side" },
       make("caption", null, "Who lends a table to each hole"),
       make("thead", null, make("tr", null, make("td"), heads)),
       make("tbody", null, rows, filled),
     ),
+    total > rows.length ? make("p", { class: "quiet" }, `The first ${number(rows.length)} of ${number(total)} holes; the last row counts all of them.`) : [],
   );
 }
 
-function hole({ status, donor, share, reason, owner, takes, way }) {
+function hole(record) {
+  if (!record) return make("td", null, "–");
+  const { status, donor, share, reason, owner, takes, way } = record;
   if (status !== "transferred") {
     return make(
       "td",
@@ -76,15 +87,6 @@ function hole({ status, donor, share, reason, owner, takes, way }) {
   }
   const taken = owner && way !== "one" ? takes : donor;
   return make("td", { title: reason }, taken, make("small", null, ` ${percent(share)}`));
-}
-
-function reasons(methods) {
-  const listed = methods.flatMap(({ method, records }) =>
-    records.map(({ factor, reason }) =>
-      make("li", null, make("strong", null, `${TITLES[method]}, ${factor}: `), reason),
-    ),
-  );
-  return make("details", null, make("summary", null, "Why"), make("ul", { class: "plain" }, listed));
 }
 
 function answers(methods, variables, heads) {
@@ -111,7 +113,7 @@ function answers(methods, variables, heads) {
           "Answers",
           make(
             "table",
-            null,
+            { class: "side-by-side" },
             make("caption", null, "What is answered then"),
             make("thead", null, make("tr", null, make("td"), heads)),
             make("tbody", null, rows),
@@ -122,8 +124,8 @@ function answers(methods, variables, heads) {
   ];
 }
 
-const scrolled = (label, table) =>
-  make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": label }, table);
+const scrolled = (label, ...parts) =>
+  make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": label }, parts);
 
 function bar(value) {
   const inner = make("span", { class: "fill" });

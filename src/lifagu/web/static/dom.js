@@ -24,10 +24,10 @@ export function replace(element, ...children) {
 
 export const percent = (value) =>
   value > 0 && value < 0.0005
-    ? "<\u20090.1\u2009%"
+    ? "<\u202f0.1\u202f%"
     : value < 1 && value > 0.9995
-      ? ">\u200999.9\u2009%"
-      : `${(100 * value).toFixed(1)}\u2009%`;
+      ? ">\u202f99.9\u202f%"
+      : `${(100 * value).toFixed(1)}\u202f%`;
 
 export const number = (value) => value.toLocaleString("en");
 

@@ -1,6 +1,8 @@
 // Holes: how they are filled, for which threshold, from whom, with what share, and why.
 
+import { cohortsPart } from "./cohorts.js";
 import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
+import { complete } from "./search.js";
 import { light } from "./panes.js";
 import { change, newest, on, request, state } from "./state.js";
 
@@ -13,6 +15,8 @@ const METHODS = {
   structure: ["Structure", "neither kinds nor individuals"],
   published: ["Published", "the paper to the letter"],
 };
+const FEW = 10; // records that are shown at first
+const NO_THETA = ["auto", "cohorts"]; // nobody has to agree there
 const STATUSES = {
   transferred: "filled",
   below_threshold: "below θ",
@@ -31,10 +35,7 @@ export function startHoles() {
     list: "shares",
     "aria-describedby": "theta-words",
   });
-  // the default has no θ: moving it means shares
-  theta.addEventListener("input", () =>
-    choose(state.method === "auto" ? "share" : state.method, { theta: Number(theta.value) }),
-  );
+  theta.addEventListener("input", () => choose(state.method, { theta: Number(theta.value) }));
   const methods = Object.entries(METHODS).map(([name, [title, about]]) =>
     make(
       "label",
@@ -68,7 +69,7 @@ export function startHoles() {
     ),
     make(
       "div",
-      { class: "slider" },
+      { id: "threshold", class: "slider" },
       make("label", { for: "theta" }, "θ, the share of candidates that must agree"),
       make("output", { id: "theta-value", for: "theta" }, "0.00"),
       theta,
@@ -76,6 +77,7 @@ export function startHoles() {
       make("p", { id: "theta-words", class: "quiet" }),
     ),
     make("ul", { id: "holes", class: "records" }),
+    cohortsPart(),
     addForm(),
   );
   on("model theta method steps", showChoices);
@@ -86,18 +88,16 @@ export function startHoles() {
 function choose(method, more = {}) {
   const [before, after] = [state.method, method].map((each) => each === "auto" || each === "cohorts");
   const usual = before === after ? {} : { unknown: after ? "posterior" : "one" };
-  change({ method, ...usual, ...(method === "auto" ? { theta: 0 } : more) });
+  change({ method, ...usual, ...(NO_THETA.includes(method) ? { theta: 0 } : more) });
 }
 
 function addForm() {
   const name = make("input", { id: "add-name", required: true, maxlength: 60, autocomplete: "off" });
-  const like = make("select", { id: "add-like" });
+  const like = make("input", { id: "add-like", required: true, list: "add-likes", autocomplete: "off" });
+  like.addEventListener("input", () => suggest(like.value.trim()));
   on("model", ({ model }) => {
-    replace(
-      like,
-      model.individuals.map((each) => make("option", { value: each }, each)),
-    );
-    byId("adding").hidden = model.individuals.length === 0;
+    like.value = "";
+    byId("adding").hidden = !model.has_individuals;
   });
   return make(
     "form",
@@ -106,7 +106,7 @@ function addForm() {
       class: "adding",
       onsubmit: (event) => {
         event.preventDefault();
-        change({ add: [...state.add, [name.value.trim(), like.value]] });
+        change({ add: [...state.add, [name.value.trim(), like.value.trim()]] });
         name.value = "";
       },
     },
@@ -117,8 +117,18 @@ function addForm() {
       { class: "row" },
       make("label", null, "Name", name),
       make("label", null, "like", like),
+      make("datalist", { id: "add-likes" }),
       make("button", { type: "submit" }, "Add"),
     ),
+  );
+}
+
+async function suggest(text) {
+  if (!text) return;
+  const found = await complete(text, "likes");
+  replace(
+    byId("add-likes"),
+    found.filter(({ kind }) => kind === "individual").map(({ name }) => make("option", { value: name })),
   );
 }
 
@@ -129,7 +139,8 @@ export async function loadTransfers() {
 
 function showChoices() {
   byId("theta").value = state.theta;
-  byId("theta-value").textContent = state.method === "auto" ? "–" : state.theta.toFixed(2);
+  byId("theta-value").textContent = state.theta.toFixed(2);
+  byId("threshold").hidden = NO_THETA.includes(state.method);
   byId("steps").value = state.steps;
   byId("steps-choice").hidden = state.method !== "steps";
   for (const radio of document.getElementsByName("method")) radio.checked = radio.value === state.method;
@@ -152,7 +163,19 @@ function showTransfers() {
   const thresholds = byTheta.map(([theta, count]) => `${Number(theta.toFixed(3))}: ${number(count)}`).join(" · ");
   byId("theta-words").textContent = total === 0 ? "" : `Filled at θ = ${thresholds}`;
   byId("theta").disabled = total === 0;
-  replace(byId("holes"), classes.map(record), more ? make("li", { class: "quiet" }, `… and ${more} more`) : []);
+  showRecords(classes, more, FEW);
+}
+
+// The first ones, the others when they are asked for.
+function showRecords(classes, more, most) {
+  const left = classes.length - most;
+  const all = () => showRecords(classes, more, classes.length);
+  replace(
+    byId("holes"),
+    classes.slice(0, most).map(record),
+    left > 0 ? make("li", null, make("button", { type: "button", onclick: all }, `Show ${number(left)} more`)) : [],
+    more && left <= 0 ? make("li", { class: "quiet" }, `… and ${number(more)} more`) : [],
+  );
 }
 
 function record(entry) {

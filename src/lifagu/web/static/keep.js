@@ -60,7 +60,7 @@ function section(title, entries, operation, endings, about) {
   );
 }
 
-async function save(operation, wanted) {
+export async function save(operation, wanted) {
   forgive();
   try {
     const { name, content } = await download(state.model.id, operation, request(wanted));

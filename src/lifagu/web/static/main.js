@@ -1,20 +1,35 @@
 // Where everything begins: the tabs, what is loaded when something is opened or changed, and messages.
 
 import { cancel, start } from "./api.js";
+import { refreshCard, showIndividual, startCard } from "./card.js";
+import { loadCohorts, startCohorts } from "./cohorts.js";
 import { loadColours, startColours } from "./colours.js";
 import { loadCompare, startCompare } from "./compare.js";
 import { announce, byId, make, replace } from "./dom.js";
 import { loadTransfers, showFactor, startHoles } from "./holes.js";
+import { startEvidence } from "./evidence.js";
 import { startKeep } from "./keep.js";
-import { refreshAnswers, startAsk } from "./ask.js";
+import { chooseRelation, loadList, startList } from "./list.js";
+import { askAbout, refreshAnswers, startAsk } from "./ask.js";
 import { startObserving } from "./observe.js";
-import { loadGraph, loadLifted, startPanes } from "./panes.js";
+import { loadOverview, startOverview } from "./overview.js";
+import { loadGraph, loadLifted, startPanes, wantsLifted } from "./panes.js";
+import { startSearch } from "./search.js";
 import { change, complain, forgive, isDrawn, on, state } from "./state.js";
 import { startTheme } from "./theme.js";
 import { startWelcome } from "./welcome.js";
 
-const TABS = { holes: "Holes", colours: "Colours", ask: "Ask", compare: "Compare", keep: "Keep" };
-let tab = "holes";
+const TABS = {
+  overview: "Overview",
+  card: "Individual",
+  list: "List",
+  ask: "Ask",
+  holes: "Holes",
+  compare: "Compare",
+  colours: "Colours",
+  keep: "Keep",
+};
+let tab = "overview";
 
 function startTabs() {
   const names = Object.keys(TABS);
@@ -54,11 +69,15 @@ function choose(name) {
     byId(`panel-${each}`).hidden = each !== name;
   }
   byId("work").dataset.tab = name;
-  if (state.model) loadTab();
+  if (state.model) return busy(loadTab());
 }
 
 // What only one tab shows is loaded when that tab is open.
 async function loadTab() {
+  if (tab === "overview") await loadOverview();
+  if (tab === "card") await refreshCard();
+  if (tab === "list") await loadList();
+  if (tab === "holes") await Promise.all([isDrawn() ? null : loadTransfers(), loadCohorts()]);
   if (tab === "colours" && !isDrawn()) await loadColours();
   if (tab === "ask") await refreshAnswers();
   if (tab === "compare") await loadCompare();
@@ -77,11 +96,12 @@ function opened(model) {
     lifted: null,
     graph: null,
   };
-  silently({ ...fresh, model, add: model.add, evidence: model.evidence });
+  silently({ ...fresh, model, add: model.add, evidence: {}, scenarios: {} });
   byId("title").textContent = model.title;
   document.title = `${model.title} – lifagu`;
   byId("another").hidden = false;
   showWelcome(false);
+  choose("overview");
   announce(`${model.title} is open: ${model.summary}`);
   refresh({ graph: true, filling: true });
 }
@@ -97,11 +117,13 @@ function silently(values) {
 
 let loading = 0;
 
+const refresh = (what) => busy(load(what));
+
 // While anything is loaded the page says that it is busy.
-async function refresh(what) {
+async function busy(work) {
   byId("work").setAttribute("aria-busy", String(++loading > 0));
   try {
-    return await load(what);
+    return await work;
   } finally {
     byId("work").setAttribute("aria-busy", String(--loading > 0));
   }
@@ -110,7 +132,9 @@ async function refresh(what) {
 async function load({ graph, filling }) {
   forgive();
   if (graph && !(await loadGraph())) return false;
-  const loads = filling ? [loadTransfers(), loadLifted()] : [];
+  const loads = [];
+  if (filling && isDrawn()) loads.push(loadTransfers());
+  if (filling && wantsLifted()) loads.push(loadLifted());
   if (isDrawn()) loads.push(loadColours());
   await Promise.all([...loads, loadTab()]);
   return true;
@@ -141,16 +165,46 @@ function pickFactor(id) {
   showFactor(id);
 }
 
+// ---- from one place to another
+
+function openCard(individual) {
+  busy(showIndividual(individual));
+  choose("card");
+}
+
+function openList(relation, value) {
+  chooseRelation(relation, value);
+  choose("list");
+}
+
+function askIt(question) {
+  askAbout([question]);
+  choose("ask");
+}
+
+// What was found by searching.
+function go({ kind, name, label }) {
+  if (kind === "individual") openCard(name);
+  else if (kind === "variable") askIt(name);
+  else openList(name, label);
+}
+
 async function begin() {
   startTheme();
   startPanes(pickFactor);
-  startHoles();
-  startColours();
+  startOverview({ question: askIt, relation: openList, holes: () => choose("holes") });
+  startCard();
+  startList(openCard);
   startAsk();
+  startEvidence(openCard);
+  startHoles();
+  startCohorts(openCard);
   startCompare();
+  startColours();
   startKeep();
   startTabs();
   startObserving();
+  startSearch(go);
   startRefreshing();
   byId("cancel").addEventListener("click", cancel);
   byId("message-close").addEventListener("click", forgive);

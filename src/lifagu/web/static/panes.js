@@ -2,7 +2,7 @@
 
 import { byId, counted, number } from "./dom.js";
 import { Figure } from "./figure.js";
-import { observe } from "./observe.js";
+import { everythingObserved, inWords, observe, observed } from "./observe.js";
 import { change, isDrawn, newest, on, request, state } from "./state.js";
 
 const signs = { v: (group) => `${group + 1}`, f: letters };
@@ -31,7 +31,19 @@ export function startPanes(pickFactor) {
   on("colours round", paint);
   on("lifted", showLifted);
   on("evidence", showEvidence);
+  byId("lifted-show").addEventListener("click", () => openLifted(byId("lifted-body").hidden));
 }
+
+// Where the graph cannot be read, the lifted model is computed and shown when somebody asks for it.
+function openLifted(open) {
+  byId("lifted-body").hidden = !open;
+  byId("lifted-show").setAttribute("aria-expanded", String(open));
+  byId("lifted-show").textContent = open ? "Hide" : "Show";
+  document.querySelector("[data-zooms=lifted]").hidden = !open;
+  if (open && !state.lifted) loadLifted();
+}
+
+export const wantsLifted = () => !byId("lifted-body").hidden;
 
 export const light = (ids) => isDrawn() && graph.light(ids);
 
@@ -51,9 +63,15 @@ function showGraph() {
   variables = new Map((state.graph.variables ?? []).map((each) => [each.id, each]));
   painted = new Map();
   byId("work").classList.toggle("large", !scene);
+  if (scene) byId("work").prepend(byId("figures"));
+  else byId("work").append(byId("figures"));
+  byId("graph-pane").hidden = !scene;
+  byId("lifted-show").hidden = Boolean(scene);
+  byId("lifted-about").textContent = scene ? "" : note;
+  if (Boolean(scene) !== wantsLifted()) openLifted(Boolean(scene));
   byId("graph-note").textContent = scene
     ? `${counted(variables.size, "variable")}, ${counted(scene.nodes.length - variables.size, "factor")}`
-    : note;
+    : "";
   byId("graph-words").textContent = scene
     ? "Click an ellipse to observe it, a square to see where its table comes from."
     : "";
@@ -66,19 +84,18 @@ function showGraph() {
 function describe(node) {
   const sort = node.kind === "variable" ? "variable" : node.unknown ? "unknown factor" : "factor";
   const group = painted.get(node.id);
-  const seen = node.kind === "variable" ? state.evidence[variables.get(node.id)?.name] : undefined;
+  const seen = node.kind === "variable" ? observed(variables.get(node.id)?.name) : undefined;
   const name = node.label || node.title;
-  return [`${sort} ${name}`, group && `group ${group.sign}`, seen !== undefined && `observed ${words(seen)}`]
+  return [`${sort} ${name}`, group && `group ${group.sign}`, seen !== undefined && `observed ${inWords(seen)}`]
     .filter(Boolean)
     .join(", ");
 }
 
-const words = (seen) => (typeof seen === "string" ? seen : "in part");
-
 function showEvidence() {
   if (!isDrawn()) return;
-  const seen = state.graph.variables.filter(({ name }) => name in state.evidence);
-  graph.observe(new Map(seen.map(({ id, name }) => [id, words(state.evidence[name])])), describe);
+  const all = everythingObserved();
+  const seen = state.graph.variables.filter(({ name }) => name in all);
+  graph.observe(new Map(seen.map(({ id, name }) => [id, inWords(all[name])])), describe);
 }
 
 function showTransfers() {

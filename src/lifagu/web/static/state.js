@@ -10,7 +10,9 @@ export const state = {
   method: "auto",
   steps: 4,
   add: [],
-  evidence: {},
+  evidence: {}, // what differs from the model's own: name → value, null where it is to count as not observed
+  scenarios: {}, // name → such evidence
+  individual: null, // whose card is open
   unknown: "posterior",
   engine: "auto",
   transfers: null,
@@ -43,19 +45,19 @@ export function request(more) {
 const turns = {};
 
 // Asks the server; resolves to null when something newer was asked of the same kind meanwhile, or it was refused.
-export async function newest(operation, body) {
+export async function newest(operation, body, kind = operation) {
   const { model } = state;
-  const turn = (turns[operation] = (turns[operation] ?? 0) + 1);
-  const isNewest = () => turns[operation] === turn && state.model === model;
+  const turn = (turns[kind] = (turns[kind] ?? 0) + 1);
+  const isNewest = () => turns[kind] === turn && state.model === model;
   try {
-    while (turns[`${operation} runs`]) await turns[`${operation} runs`];
+    while (turns[`${kind} runs`]) await turns[`${kind} runs`];
     if (!isNewest()) return null;
     const running = ask(model.id, operation, body);
-    turns[`${operation} runs`] = running.then(
+    turns[`${kind} runs`] = running.then(
       () => {},
       () => {},
     );
-    const found = await running.finally(() => (turns[`${operation} runs`] = null));
+    const found = await running.finally(() => (turns[`${kind} runs`] = null));
     return isNewest() ? found : null;
   } catch (error) {
     if (isNewest()) complain(error);

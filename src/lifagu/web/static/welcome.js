@@ -9,9 +9,11 @@ export function startWelcome(offer, opened) {
     forgive();
     try {
       const model = await open(query, body);
+      replace(byId("upload-help"));
       if (state.model) close(state.model.id);
       opened({ ...model, title });
     } catch (error) {
+      if (body) explain(title, error);
       complain(error);
     }
   };
@@ -35,6 +37,17 @@ export function startWelcome(offer, opened) {
   byId("uploading").hidden = offer.read_only;
   if (!offer.read_only) startUpload(offer, openAs);
   if (offer.given) openAs(offer.given, { given: "yes" });
+}
+
+// A template leads to a database, which an upload may not: how to open it all the same.
+function explain(name, error) {
+  const isTemplate = error instanceof Refused && /template|source/.test(error.message);
+  if (!isTemplate) return;
+  replace(
+    byId("upload-help"),
+    make("p", null, `${name} is a template: it reads a database, and uploads lead nowhere. Open it where the database is:`),
+    make("pre", { tabindex: "0" }, `lifagu serve ${name}\nlifagu serve ${name} --db sqlite:///my.db`),
+  );
 }
 
 function startUpload(offer, openAs) {
