@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lifagu.inference.answer import Answer
     from lifagu.inference.most_probable import Best
     from lifagu.inference.relational.most_probable import RelationalBest
-    from lifagu.questions.finding import Found
+    from lifagu.questions.finding import Match
     from lifagu.questions.relation_answer import RelationAnswer
 
 Question = str | Sequence[str]
@@ -101,7 +101,7 @@ class CaseAnswers(CaseContents):
         wanted = Wanted(engine, where, unobserved=unobserved)
         return ask_all(self, relation, wanted, top=top, value=value)
 
-    def find(self, text: str, *, most: int = 12) -> list[Found]:
+    def find(self, text: str, *, most: int = 12) -> list[Match]:
         """Individuals, relations, values and variables whose names go on from a text.
 
         Parameters
@@ -113,7 +113,7 @@ class CaseAnswers(CaseContents):
 
         Returns
         -------
-        list of Found
+        list of Match
             Those that are called exactly so first, then what begins so, then what contains it.
         """
         from lifagu.questions.finding import find

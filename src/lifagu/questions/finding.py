@@ -23,7 +23,7 @@ MOST_VALUES = 10_000
 
 
 @dataclass(frozen=True)
-class Found:
+class Match:
     """Something whose name goes on from what was typed.
 
     Attributes
@@ -48,7 +48,7 @@ class Found:
         return asdict(self)
 
 
-def find(case: Statement, text: str, most: int) -> list[Found]:
+def find(case: Statement, text: str, most: int) -> list[Match]:
     """What is called so, or goes on from it, at most so much; the nearest first."""
     model = in_memory.grounded(case) if case.added or case.admitted else case.model
     key = "names", case.added, case.admitted
@@ -63,7 +63,7 @@ class _Names:
     where individuals are constants.
     """
 
-    few: tuple[Found, ...]
+    few: tuple[Match, ...]
     people: Sequence[str]
     variables: Sequence[str]
     domains: tuple[Domain, ...]
@@ -88,7 +88,7 @@ class _Names:
         every = {each.name: each for row in rows for each in row.domains}
         return cls(_few(few), model.individuals, listed, tuple(every.values()))
 
-    def find(self, text: str, most: int) -> list[Found]:
+    def find(self, text: str, most: int) -> list[Match]:
         """The exact ones first, then what begins so, then words that do, then what contains it."""
         wanted = " ".join(text.casefold().split())
         if not wanted:
@@ -132,32 +132,32 @@ class _Names:
         lengths = np.fromiter(map(len, self._lines), dtype=np.int64, count=len(self._lines))
         return np.concatenate(([1], 1 + np.cumsum(lengths + 1)))
 
-    def _entry(self, place: int) -> Found:
+    def _entry(self, place: int) -> Match:
         if place < len(self.few):
             return self.few[place]
         place -= len(self.few)
         if place < len(self.people):
             name = self.people[place]
-            return Found("individual", name, self._domain(name))
-        return Found("variable", self.variables[place - len(self.people)])
+            return Match("individual", name, self._domain(name))
+        return Match("variable", self.variables[place - len(self.people)])
 
     def _domain(self, name: str) -> str:
         head = name.partition(":")[0]
         having = (each for each in self.domains if each.find(name) is not None or each.name == head)
         return next((each.name for each in having), "")
 
-    def _anonymous(self, wanted: str) -> Iterator[Found]:
+    def _anonymous(self, wanted: str) -> Iterator[Match]:
         """A constant that is known by its number alone."""
         for each in self.domains:
             if each.constants is None and each.find(wanted) is not None and wanted.isdecimal():
-                yield Found("individual", wanted, each.name)
+                yield Match("individual", wanted, each.name)
 
 
-def _few(relations: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) -> tuple[Found, ...]:
+def _few(relations: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) -> tuple[Match, ...]:
     """Relations, and then each one's values."""
-    named = [Found("relation", name, ", ".join(of)) for name, of, _ in relations]
+    named = [Match("relation", name, ", ".join(of)) for name, of, _ in relations]
     values = [
-        Found("value", name, ", ".join(of), label)
+        Match("value", name, ", ".join(of), label)
         for name, of, labels in relations
         for label in labels
     ]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 import lifagu
-from lifagu.basics.arrays import Ints, owners
+from lifagu.basics.arrays import Ints
 from lifagu.errors import ModelError
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.parts import taken
 from lifagu.questions.cards.individual import individual
+from lifagu.questions.surroundings import surroundings
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.web.inputs import Request
 from lifagu.web.lists import seen_in_words
@@ -20,9 +20,6 @@ from lifagu.web.workbench import Workbench
 
 MOST_FOUND = 12
 MOST_LIKE = 6
-MOST_CENTRES = 12  # variables around which the graph is shown
-MOST_BESIDE = 6  # factors of one variable that are shown, unless it is opened
-MOST_OPENED = 40  # of one that is
 
 
 def found(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -47,25 +44,22 @@ def around(bench: Workbench, request: Request) -> dict[str, Any]:
     graph = case.graph
     centres = _centres(bench, graph, request.what)
     opened = _numbers(graph, request.variables or ())
-    factors = _beside(graph, centres, opened)
-    arguments = graph.arguments[np.isin(owners(graph.offsets), factors)]
-    variables = np.unique(np.concatenate((centres, opened, arguments)))
-    part, _ = taken(graph, variables, factors)
-    hidden = graph.degrees[variables] - np.bincount(part.arguments, minlength=len(variables))
+    near = surroundings(graph, centres, opened)
+    places = zip(near.variables.tolist(), near.hidden.tolist(), near.central, strict=True)
     listed = [
         {
             "id": f"v{place}",
             **_variable(graph, number),
-            "more": int(hidden[place]),
+            "more": more,
             "observed": seen_in_words(case.graph_evidence.get(graph.variable_names[number])),
-            "central": bool(number in centres),
+            "central": central,
         }
-        for place, number in enumerate(variables.tolist())
+        for place, (number, more, central) in enumerate(places)
     ]
     return {
-        "scene": asdict(lifagu.draw(part, "graph")),
+        "scene": asdict(lifagu.draw(near.part, "graph")),
         "variables": listed,
-        "factors": list(part.factor_names),
+        "factors": list(near.part.factor_names),
     }
 
 
@@ -74,7 +68,7 @@ def _centres(bench: Workbench, graph: FactorGraph, name: str) -> Ints:
     one = graph.variable_names.find(name)
     if one is not None:
         return np.array([one])
-    return individual(name, graph, bench.came.graph).variables[:MOST_CENTRES]
+    return individual(name, graph, bench.came.graph).variables
 
 
 def _numbers(graph: FactorGraph, names: tuple[str, ...]) -> Ints:
@@ -82,18 +76,6 @@ def _numbers(graph: FactorGraph, names: tuple[str, ...]) -> Ints:
     if None in found:
         raise ModelError("there is no variable of this name (any more); open the card again")
     return np.array(found, dtype=np.int64)
-
-
-def _beside(graph: FactorGraph, centres: Ints, opened: Ints) -> Ints:
-    """The factors of the variables in the middle, only the first ones of each that has many."""
-    every = np.unique(np.concatenate((centres, opened)))
-    entries = np.flatnonzero(np.isin(graph.arguments, every))
-    factors, variables = owners(graph.offsets)[entries], graph.arguments[entries]
-    kept = [
-        factors[variables == each][: MOST_OPENED if each in opened else MOST_BESIDE]
-        for each in every.tolist()
-    ]
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *kept]))
 
 
 def _variable(graph: FactorGraph, number: int) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def _page_of_names(bench: Workbench, request: Request, names: list[str]) -> dict
         for name in names
         if wanted in name.casefold() and name.startswith(f"{request.what}(" if request.what else "")
     ]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": name,
             "value": seen_in_words(evidence[name]),
