@@ -34,6 +34,7 @@ PRELOADED = (  # what processes will need beside the worker; numpy itself import
 )
 LOOK = 0.05  # seconds after which a wish to stop is noticed
 CANCELLED = error_reply(409, "cancelled")
+NOT_BEGUN = error_reply(422, "the process for this model could not be started; ask again", 2)
 BROKEN = too_large(
     "the computation broke off, most likely because the memory ran out; ask a smaller question"
 )
@@ -60,6 +61,7 @@ class Aside:
         self._guard = threading.Lock()
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
+        self._is_closed = False
 
     @property
     def runs(self) -> bool:
@@ -75,7 +77,13 @@ class Aside:
         """
         process, connection = self._process, self._connection
         if process is None or connection is None or not process.is_alive():
-            connection = self._begin()
+            try:
+                connection = self._begun()
+            except (EOFError, OSError):
+                self.end()
+                return NOT_BEGUN
+            if connection is None:
+                return CANCELLED
         deadline = time.monotonic() + self._limits.seconds
         try:
             connection.send_bytes(operation.encode() + b"\n" + body)
@@ -95,7 +103,16 @@ class Aside:
         self.end()
         return CANCELLED
 
-    def _begin(self) -> Connection:
+    def _begun(self) -> Connection | None:
+        """The way to a new process, None if the model was closed meanwhile."""
+        try:
+            return self._begin()
+        # the process from which others begin has just died; another takes its place
+        except (EOFError, OSError):
+            self.end()
+            return self._begin()
+
+    def _begin(self) -> Connection | None:
         from lifagu.web.worker import work
 
         method = "spawn" if sys.platform == "win32" else "forkserver"
@@ -103,11 +120,12 @@ class Aside:
         here: Connection
         here, there = context.Pipe()
         arguments = (there, self._source, self._limits, self._folder)
-        with self._guard:
-            self._process = context.Process(target=work, args=arguments, daemon=True)
-            self._process.start()
-            there.close()
-            self._connection = here
+        with self._guard, there:
+            if self._is_closed:
+                return None
+            process = context.Process(target=work, args=arguments, daemon=True)
+            process.start()
+            self._process, self._connection = process, here
         return here
 
     def end(self) -> None:
@@ -116,6 +134,11 @@ class Aside:
             process, self._process = self._process, None
         if process is not None:
             process.kill()
+
+    def close(self) -> None:
+        """End the process for good."""
+        self._is_closed = True
+        self.end()
 
     def _too_long(self) -> Reply:
         return too_large(
