@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -17,8 +18,9 @@ import pytest
 
 import lifagu
 from lifagu.web.limits import Limits
+from lifagu.web.model_process import CANCELLED
 from lifagu.web.sessions import AT_WORK, Sessions
-from lifagu.web.sources import read_source, upload_source
+from lifagu.web.sources import ModelSource, read_source, upload_source
 from support.helpers import ROOT
 from support.web_server import served
 
@@ -338,6 +340,28 @@ def test_computations_together_are_bounded(tmp_path, monkeypatch):
     asyncio.run(walk())
 
 
+def test_whoever_asks_for_much_leaves_places_to_others(tmp_path):
+    async def walk():
+        sessions = Sessions(tmp_path, Limits(), at_once=4)
+        greedy, other = (sessions.find(sessions.new()) for _ in range(2))
+        path = ROOT / "examples/figure3.json"
+        for session, count in ((greedy, 4), (other, 1)):
+            for _ in range(count):
+                sessions.open(session, *sessions.room_for(), ModelSource("model", path))
+        for model in greedy.models.values():
+            model.aside.ask = lambda *given: (given[-1].wait(SECONDS), CANCELLED)[1]
+        jobs = [sessions.start(greedy, each, "open", b"{}")[1] for each in greedy.models.values()]
+        reply = await sessions.start(other, *other.models.values(), "open", b"{}")[1].task
+        assert reply.status == 200
+        assert not any(job.task.done() for job in jobs)
+        for job in jobs:
+            job.stop.set()
+        await asyncio.wait([job.task for job in jobs])
+        sessions.close()
+
+    asyncio.run(walk())
+
+
 def test_with_a_token_nothing_is_answered_without_it():
     with served("--token") as server:
         stranger = server.client()
@@ -364,3 +388,26 @@ def test_a_reset_connection_is_no_news():
                 line.sendall(sent)
         assert server.client().visit().cookie
         assert server.end() == (0, "")
+
+
+# ---- longer
+
+
+def done(*command) -> str:
+    command = [sys.executable, *map(str, command)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+    return found.stdout
+
+
+@pytest.mark.full
+def test_slow_clients_do_not_hinder_those_who_work():
+    said = done(ROOT / "benchmarks/web.py", "--slow", 300, "--seconds", 60)
+    assert " 0 failed." in said
+    assert "300 slow clients" in said
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [1, 2])
+def test_campaigns_of_hostile_requests(seed):
+    assert "\n0 failures" in done(ROOT / "fuzz/page.py", "--seconds", 40, "--seed", seed)

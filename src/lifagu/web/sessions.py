@@ -65,10 +65,11 @@ class Job:
 
 @dataclass(eq=False)
 class Session:
-    """What one browser has opened and asked."""
+    """What one browser has opened and asked; places: how much of it is computed at a time."""
 
     begun: float
     used: float
+    places: asyncio.Semaphore
     models: dict[str, OpenModel] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     is_over: bool = False
@@ -94,7 +95,7 @@ class Sessions:
         self.limits = limits
         self._storage = Storage(folder, STORED * limits.upload)
         self._sessions: dict[str, Session] = {}
-        self._places = asyncio.Semaphore(at_once)
+        self._places, self._at_once = asyncio.Semaphore(at_once), at_once
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="lifagu-aside")
 
     def new(self) -> str:
@@ -111,7 +112,9 @@ class Sessions:
                 raise TooLargeError("too many people use this server now; come back later")
             self._sessions.pop(oldest).close()
         name = secrets.token_urlsafe(32)
-        self._sessions[name] = Session(now, now)
+        # whoever asks for much at once leaves places to others
+        places = asyncio.Semaphore(max(self._at_once // 2, 1))
+        self._sessions[name] = Session(now, now, places)
         return name
 
     def find(self, name: str) -> Session | None:
@@ -154,7 +157,10 @@ class Sessions:
         if len(session.jobs) >= MOST_JOBS:
             raise ModelError(f"{MOST_JOBS} computations are under way; wait for one, or cancel one")
         self._bound_jobs()
-        name, job = secrets.token_urlsafe(16), Job(partial(self._run, model, operation, body))
+        name, job = (
+            secrets.token_urlsafe(16),
+            Job(partial(self._run, session, model, operation, body)),
+        )
         session.jobs[name] = job
         return name, job
 
@@ -173,8 +179,10 @@ class Sessions:
         for _, name, jobs in done[: max(len(done) - MOST_WAITING, 0)]:
             del jobs[name]
 
-    async def _run(self, model: OpenModel, operation: str, body: bytes, job: Job) -> Reply:
-        async with model.turn, self._places:
+    async def _run(
+        self, session: Session, model: OpenModel, operation: str, body: bytes, job: Job
+    ) -> Reply:
+        async with model.turn, session.places, self._places:
             if job.stop.is_set():
                 return CANCELLED
             model.used = time.monotonic()
