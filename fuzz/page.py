@@ -9,7 +9,7 @@ off or sent side by side, paths, hosts, cookies and headers that play tricks, bo
 are wrong, requests that stop in the middle, replies that are not read, jobs of others, and now and
 then a process that is killed. It fails on any status of 500 or more but 503, on a traceback on the
 server's terminal, on a request that takes more than 10 seconds, on other sessions' answers, and on
-a server whose memory keeps growing.
+a server whose memory or open files keep growing.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pathlib import Path
 
 from page_attacks import Attacker
 
+FILES = 600  # that the server may have open at once: connections, uploads, ways to processes
 GROWTH = 100 * 2**20  # bytes of memory that the server may grow by after its first quarter
 SERVER = """
 from functools import partial
@@ -91,6 +92,8 @@ def campaign(seconds: float, seed: int, attackers: int) -> tuple[list[str], Coun
                     failures.append(f"the server ended with status {process.returncode}")
                     break
                 sizes.append(memory(process.pid))
+                if (count := len(list(Path(f"/proc/{process.pid}/fd").iterdir()))) > FILES:
+                    failures.append(f"the server has {count} files open")
                 if "Traceback" in terminal.read_text():
                     failures.append("a traceback on the server's terminal")
             for thread in threads:

@@ -15,6 +15,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PIECE = 2**14  # bytes that are looked at together, so that headers are bounded before they are read
+NO_HTTP = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 @dataclass(frozen=True)
@@ -58,21 +59,32 @@ class Connection(H11Protocol):
         self._since = self.loop.time()
         self._look()
         if len(self.connections) > self._patience.connections:
-            self._one_to_go().transport.abort()
+            self._make_place()
 
-    def _one_to_go(self) -> Connection:
-        """Of the client with the most connections: one that waits, longest first, else this one.
+    def _make_place(self) -> None:
+        """Of the client with the most connections those go that wait, longest first, else this one.
 
-        Never one whose request is being computed.
+        A few go at once, so that looking for them costs little for each that comes. Never one whose
+        request is being computed.
         """
-        others: list[Any] = [each for each in self.connections if each is not self]
-        count = Counter(each.client and each.client[0] for each in others)
-        going = [
-            (-count[each.client and each.client[0]], rank, each._since, place)
+        most: int = self._patience.connections
+        others: list[Any] = [each for each in self.connections if not each.transport.is_closing()]
+        if len(others) <= most:
+            return
+        count = Counter(each._address for each in others)
+        going = sorted(
+            ((-count[each._address], rank, each._since), place)
             for place, each in enumerate(others)
-            if (rank := each._rank()) is not None and not each.transport.is_closing()
-        ]
-        return others[min(going)[-1]] if going else self
+            if (rank := each._rank()) is not None and each is not self
+        )
+        alike = [place for (*order, _), place in going if order == list(going[0][0][:2])]
+        chosen = [others[place] for place in alike[: max(most // 20, 1)]]
+        for each in chosen or [self]:
+            each.transport.abort()
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
 
     def _rank(self) -> int | None:
         """Who goes first: silent ones, then those that read or send slowly; None for nobody."""
@@ -122,10 +134,9 @@ class Connection(H11Protocol):
         if self.cycle is not None:
             self.cycle.disconnected = True
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            super().send_400_response(msg)
-            self._watch_reader()
-        else:
-            self.transport.close()
+            self.transport.write(NO_HTTP)
+        self.transport.close()
+        self._watch_reader()
 
     # ---- what the client reads
 

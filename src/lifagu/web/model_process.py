@@ -52,8 +52,8 @@ class Aside:
 
     `ask` is for one thread at a time, `end` for any.
 
-    Only the thread that asks closes its end of the pipe, so that no other can come to stand in its
-    place meanwhile.
+    While it is asked, only the thread that asks closes its end of the pipe, so that no other can
+    come to stand in its place meanwhile.
     """
 
     def __init__(self, source: ModelSource, limits: Limits, folder: Path) -> None:
@@ -61,7 +61,7 @@ class Aside:
         self._guard = threading.Lock()
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
-        self._is_closed = False
+        self._is_asked = self._is_closed = False
 
     @property
     def runs(self) -> bool:
@@ -75,6 +75,19 @@ class Aside:
 
         tell is called with progress as JSON; stop ends the process and the request.
         """
+        with self._guard:
+            self._is_asked = True
+        try:
+            return self._answer(operation, body, tell, stop)
+        finally:
+            with self._guard:
+                self._is_asked = False
+                if self._process is None:
+                    self._hang_up()
+
+    def _answer(
+        self, operation: str, body: bytes, tell: Callable[[bytes], None], stop: threading.Event
+    ) -> Reply:
         process, connection = self._process, self._connection
         if process is None or connection is None or not process.is_alive():
             try:
@@ -132,8 +145,15 @@ class Aside:
         """End the process, whatever it does; it begins again when it is asked again."""
         with self._guard:
             process, self._process = self._process, None
+            if not self._is_asked:
+                self._hang_up()
         if process is not None:
             process.kill()
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def close(self) -> None:
         """End the process for good."""

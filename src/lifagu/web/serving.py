@@ -64,12 +64,13 @@ async def _serve(
     given = None if model is None else ModelSource(model.name, model.absolute())
     sessions = Sessions(folder, settings.limits, at_once=max(4, 2 * (os.cpu_count() or 1)))
     application = Application(sessions, gate, given, token, settings.read_only)
-    http: Any = partial(Connection, _possible(settings.patience))
+    patience = _possible(settings.patience)
+    http: Any = partial(Connection, patience)
     server = _Server(
         uvicorn.Config(
             application.guarded(),
             http=http,
-            backlog=BACKLOG,
+            backlog=min(BACKLOG, patience.connections),  # also let in at once
             ws="none",
             lifespan="off",
             # clients that hang up are no news; mistakes of ours are shown where they are caught
