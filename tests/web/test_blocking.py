@@ -236,7 +236,7 @@ def children_of(pid: int) -> dict[int, str]:
     return {int(number): command for number, command in rows}
 
 
-def slow_model(count: int = 40_000) -> bytes:
+def slow_model(count: int = 120_000) -> bytes:
     names = [f"x{number}" for number in range(count)]
     factors = [{"args": [name], "table": [1, 2]} for name in names]
     return json.dumps(

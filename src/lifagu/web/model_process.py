@@ -33,6 +33,7 @@ PRELOADED = (  # what processes will need beside the worker; numpy itself import
     "numpy.ma",
 )
 LOOK = 0.05  # seconds after which a wish to stop is noticed
+TRIES = 20  # to begin a process
 CANCELLED = error_reply(409, "cancelled")
 NOT_BEGUN = error_reply(422, "the process for this model could not be started; ask again", 2)
 BROKEN = too_large(
@@ -93,7 +94,6 @@ class Aside:
             try:
                 connection = self._begun()
             except (EOFError, OSError):
-                self.end()
                 return NOT_BEGUN
             if connection is None:
                 return CANCELLED
@@ -118,12 +118,13 @@ class Aside:
 
     def _begun(self) -> Connection | None:
         """The way to a new process, None if the model was closed meanwhile."""
-        try:
-            return self._begin()
-        # the process from which others begin has just died; another takes its place
-        except (EOFError, OSError):
-            self.end()
-            return self._begin()
+        for _ in range(TRIES):
+            try:
+                return self._begin()
+            # the process from which others begin has been killed; when that is over, another does
+            except (EOFError, OSError):
+                time.sleep(LOOK)
+        return self._begin()
 
     def _begin(self) -> Connection | None:
         from lifagu.web.worker import work
@@ -145,10 +146,10 @@ class Aside:
         """End the process, whatever it does; it begins again when it is asked again."""
         with self._guard:
             process, self._process = self._process, None
+            if process is not None:
+                process.kill()
             if not self._is_asked:
                 self._hang_up()
-        if process is not None:
-            process.kill()
 
     def _hang_up(self) -> None:
         if self._connection is not None:
