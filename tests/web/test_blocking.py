@@ -363,7 +363,7 @@ def test_whoever_asks_for_much_leaves_places_to_others(tmp_path):
 
 
 def test_with_a_token_nothing_is_answered_without_it():
-    with served("--token") as server:
+    with served("--host", "0.0.0.0") as server:
         stranger = server.client()
         for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "FOO"):
             for path in (
@@ -374,6 +374,8 @@ def test_with_a_token_nothing_is_answered_without_it():
                 assert reply.status == 401, (method, path)
                 assert "set-cookie" not in reply.headers
                 assert "allow" not in reply.headers
+        for host in ("x/#", "x/?", "x\\", "[::1", "x/%23"):
+            assert stranger.send("GET", "/static/main.js", host=host).status == 401
         token = server.address.rpartition("token=")[2]
         client = server.client().visit(f"/?token={token}")
         assert client.send("GET", "/static/main.js").status == 200

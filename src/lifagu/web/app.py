@@ -108,7 +108,8 @@ class Application:
 
     def _lets_in(self, request: Request) -> bool:
         """Whether a request may lead anywhere; where a token is needed, only the page, without."""
-        is_entrance = request.url.path == "/" and request.method in SAFE
+        # not request.url, of which the Host header is a part
+        is_entrance = request.scope["path"] == "/" and request.method in SAFE
         return self.token is None or is_entrance or self._session_of(request) is not None
 
     # ---- the page
@@ -306,10 +307,13 @@ class Guarded:
                 message = {**message, "headers": [*own, *headers.items()]}
             await send(message)
 
-        answer = self._inner if refused is None else _response(error_reply(*refused))
+        if refused is None:
+            await self._inner(scope, receive, send_with_headers)
+            return
+        response = _response(error_reply(*refused))
         if refused is TWO_LENGTHS:  # nobody knows where the next request begins
-            answer.headers["connection"] = "close"
-        await answer(scope, receive, send_with_headers)
+            response.headers["connection"] = "close"
+        await response(scope, receive, send_with_headers)
 
 
 async def _body(request: Request) -> bytes:
