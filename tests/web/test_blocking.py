@@ -288,10 +288,13 @@ def test_whoever_works_is_not_pushed_out_by_new_sessions(tmp_path, monkeypatch):
             sessions.open(sessions.find(name), identity, room, source)
             return name
 
-        working = begin()
+        working, uploading = begin(), sessions.new()
+        sessions.find(uploading).opening += 1
         for _ in range(10):
             sessions.new()
         assert sessions.find(working) is not None
+        assert sessions.find(uploading) is not None
+        sessions.find(uploading).opening -= 1
         others = [begin(), begin()]
         with pytest.raises(lifagu.TooLargeError, match="too many people"):
             sessions.new()

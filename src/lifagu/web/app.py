@@ -167,12 +167,15 @@ class Application:
         if len(asked) != 1 or next(iter(asked)) not in ("example", "given", "ending"):
             raise Refused(400, "name an example, the given model, or the ending of an upload")
         name, room = self.sessions.room_for()
+        session.opening += 1
         try:
             source = await self._source(request, room)
             model = self.sessions.open(session, name, room, source)
         except BaseException:
             room.close()
             raise
+        finally:
+            session.opening -= 1
         response = await self._run(session, model, "open", b"{}")
         response.headers["x-lifagu-model"] = name
         return response

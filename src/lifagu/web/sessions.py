@@ -72,12 +72,18 @@ class Session:
     places: asyncio.Semaphore
     models: dict[str, OpenModel] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
+    opening: int = 0  # models that are being uploaded
     is_over: bool = False
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether something would be lost with it."""
+        return bool(self.models) or self.opening > 0
 
     @property
     def gives_way(self) -> tuple[bool, bool, float]:
         """Those that opened nothing give way first, of these those that came and went."""
-        return bool(self.models), self.used > self.begun, self.used
+        return self.is_in_use, self.used > self.begun, self.used
 
     def close(self) -> None:
         """Stop its jobs and close its models."""
@@ -108,7 +114,8 @@ class Sessions:
             self.forget_idle()
         if len(self._sessions) >= MOST_SESSIONS:
             oldest = min(self._sessions, key=lambda name: self._sessions[name].gives_way)
-            if self._sessions[oldest].models and self._sessions[oldest].used > now - AT_WORK:
+            session = self._sessions[oldest]
+            if session.is_in_use and session.used > now - AT_WORK:
                 raise TooLargeError("too many people use this server now; come back later")
             self._sessions.pop(oldest).close()
         name = secrets.token_urlsafe(32)
