@@ -18,46 +18,55 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 PAUSE = 1.0  # seconds between two bytes
-Reader, Writer = asyncio.StreamReader, asyncio.StreamWriter
 
 
-async def headers(_: Reader, writer: Writer, __: str) -> None:
+async def send(line: socket.socket, text: str) -> None:
+    """Send a text."""
+    await asyncio.get_running_loop().sock_sendall(line, text.encode())
+
+
+async def read(line: socket.socket, most: int) -> bytes:
+    """So many bytes, fewer, or none at the end."""
+    return await asyncio.get_running_loop().sock_recv(line, most)
+
+
+async def headers(line: socket.socket, _: str) -> None:
     """Headers that never end."""
-    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-")
+    await send(line, "GET / HTTP/1.1\r\nHost: x\r\nX-")
     while True:
-        writer.write(b"a")
-        await writer.drain()
+        await send(line, "a")
         await asyncio.sleep(PAUSE)
 
 
-async def silence(reader: Reader, writer: Writer, head: str) -> None:
+async def silence(line: socket.socket, head: str) -> None:
     """One request, and then nothing."""
-    writer.write(f"GET /static/style.css HTTP/1.1\r\n{head}\r\n".encode())
-    while await reader.read(2**16):
+    await send(line, f"GET /static/style.css HTTP/1.1\r\n{head}\r\n")
+    while await read(line, 2**16):
         pass
 
 
-async def reading(reader: Reader, writer: Writer, head: str) -> None:
-    """Many requests whose replies are hardly read."""
-    writer.write(f"GET /static/main.js HTTP/1.1\r\n{head}\r\n".encode() * 1000)
-    while await reader.read(1):
+async def reading(line: socket.socket, head: str) -> None:
+    """Many requests whose replies are hardly read, not at all while requests are still sent."""
+    await send(line, f"GET /static/style.css HTTP/1.1\r\n{head}\r\n" * 300)
+    # what came before is read to its end, unless one asks whether the other side has hung up
+    while await read(line, 1) and not line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
         await asyncio.sleep(PAUSE)
 
 
-async def body(_: Reader, writer: Writer, head: str) -> None:
+async def body(line: socket.socket, head: str) -> None:
     """A body that takes its time."""
-    writer.write(
-        f"POST /api/models?ending=.json HTTP/1.1\r\n{head}Content-Length: 1000\r\n\r\n".encode()
+    await send(
+        line, f"POST /api/models?ending=.json HTTP/1.1\r\n{head}Content-Length: 1000\r\n\r\n"
     )
     while True:
-        writer.write(b" ")
-        await writer.drain()
+        await send(line, " ")
         await asyncio.sleep(PAUSE)
 
 
-KINDS: tuple[Callable[[Reader, Writer, str], Awaitable[None]], ...] = (
+KINDS: tuple[Callable[[socket.socket, str], Awaitable[None]], ...] = (
     headers,
     silence,
     reading,
@@ -69,20 +78,12 @@ async def client(number: int, port: int, head: str, came: Counter[str]) -> None:
     """One client, who comes again whenever it is hung up on."""
     kind = KINDS[number % len(KINDS)]
     while True:
-        line = socket.socket()
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        line.setblocking(False)
-        writer = None
-        try:
+        with socket.socket() as line, suppress(OSError):
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.setblocking(False)
             await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", port))
             came[kind.__name__] += 1
-            reader, writer = await asyncio.open_connection(sock=line, limit=4096)
-            # who is hung up on while it sends learns it from what it reads
-            await kind(reader, writer, head)
-        except OSError:
-            came["hung up on"] += 1
-        finally:
-            line.close() if writer is None else writer.transport.abort()
+            await kind(line, head)
         await asyncio.sleep(PAUSE / 10)
 
 

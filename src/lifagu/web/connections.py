@@ -7,6 +7,9 @@ headers that never end, silence, replies that nobody reads. Bodies have their ow
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +18,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PIECE = 2**14  # bytes that are looked at together, so that headers are bounded before they are read
+AT_ONCE = struct.pack("ii", 1, 0)  # how a socket lingers that is closed: not at all
 NO_HTTP = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -162,6 +166,9 @@ class Connection(H11Protocol):
         """Hang up on a client that took nothing since the last look."""
         self._reading = None
         if self._unread >= before:
+            if sys.platform != "win32":  # nor does the system keep what it has of the reply
+                line = self.transport.get_extra_info("socket")
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
             self.transport.abort()
         else:
             self._watch_reader()

@@ -28,6 +28,7 @@ from lifagu.web.sources import ModelSource
 
 SWEEP = 60.0  # seconds between two looks for idle sessions
 BACKLOG = 1024  # connections that wait to be let in
+UNREAD = 2**18
 OTHER_FILES = 400  # what the server has open beside connections, and uploads on them
 
 
@@ -125,6 +126,8 @@ def _listening(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # what the system keeps of a reply for each client, which shows soon who does not read
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
         listening.bind((host, port))
         listening.listen(BACKLOG)
     except (OSError, UnicodeError) as error:
