@@ -1,13 +1,14 @@
 """The page under load: many users at once on a shipped example, each with a session of their own.
 
-    python benchmarks/web.py [--users N] [--seconds S] [--small]
+    python benchmarks/web.py [--users N] [--seconds S] [--slow N] [--small]
 
 A server is started as a process on a free port of the loopback interface, and users run as threads
 of this one, so both share the machine. Each user opens the example, then goes on asking for what a
 page asks for: holes for another θ, colours, the lifted model, answers for other evidence. Latency
 is from the request to its last byte, jobs included. The first table is with a pause of a second
 between requests, as people at their fastest; the second without any, which shows what the server
-can do at the most. Whatever is not answered with 200 counts as failed.
+can do at the most. Whatever is not answered with 200 counts as failed. With --slow there is the
+first table alone, while so many others of `slow_clients.py` let the server wait all the time.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from machine import machine
 
@@ -106,9 +108,24 @@ def served() -> Iterator[int]:
         process.communicate(timeout=30)
 
 
-def measured(users: int, seconds: float, pause: float) -> tuple[Latencies, list[str], float]:
+@contextmanager
+def slow_clients(port: int, count: int, seconds: float) -> Iterator[None]:
+    """So many clients that let the server wait, until they say how often they came."""
+    if not count:
+        yield
+        return
+    program = Path(__file__).with_name("slow_clients.py")
+    options = ["--clients", str(count), "--seconds", str(seconds)]
+    with subprocess.Popen([sys.executable, program, str(port), *options]) as process:
+        yield
+    assert process.returncode == 0
+
+
+def measured(
+    users: int, seconds: float, pause: float, slow: int = 0
+) -> tuple[Latencies, list[str], float]:
     """Latencies by operation, failures, and how long it took."""
-    with served() as port:
+    with served() as port, slow_clients(port, slow, seconds):
         # the first process of all takes a moment, which is nobody's latency
         User(port, -1).run(0.0, 0.0)
         everybody = [User(port, number) for number in range(users)]
@@ -155,17 +172,18 @@ def main() -> int:
         "--seconds", type=float, default=60.0, help="how long, for the first table (default 60)"
     )
     parser.add_argument(
+        "--slow", type=int, default=0, help="how many others let the server wait (default 0)"
+    )
+    parser.add_argument(
         "--small", action="store_true", help="a few users for a moment, to see that it works"
     )
     options = parser.parse_args()
     users, seconds = (5, 1.5) if options.small else (options.users, options.seconds)
     print(f"# The page under load\n\n{machine(['lifagu', 'starlette', 'uvicorn'])}")
     failures = []
-    for title, pause, length in (
-        ("a second between requests", 1.0, seconds),
-        ("no pause", 0.0, seconds / 3),
-    ):
-        latencies, failed, taken = measured(users, length, pause)
+    tables = [("a second between requests", 1.0, seconds), ("no pause", 0.0, seconds / 3)]
+    for title, pause, length in tables[:1] if options.slow else tables:
+        latencies, failed, taken = measured(users, length, pause, options.slow)
         print(
             f"\n## {users} users, {taken:.0f} seconds, {title}\n",
             table(latencies, failed, taken),

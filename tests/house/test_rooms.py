@@ -49,7 +49,7 @@ OUTSIDE = {  # heavy or optional packages, and the only modules that may import 
     "shtab": {"cli.commands"},
     "matplotlib": {"drawing.canvas"},
     "starlette": {"web.app"},
-    "uvicorn": {"web.serving"},
+    "uvicorn": {"web.serving", "web.connections"},
 }
 
 

@@ -16,6 +16,14 @@ from typing import Any
 
 from support.helpers import ROOT
 
+IMPATIENT = """
+import sys
+from functools import partial
+from lifagu.web import serve
+from lifagu.web.connections import Patience
+serve(None, ready=partial(print, flush=True), port=0, patience=eval(f"Patience({sys.argv[1]})"))
+"""
+
 
 @dataclass
 class Answer:
@@ -108,11 +116,18 @@ class Served:
 
 
 @contextmanager
-def served(*arguments: str, folder: str | None = None) -> Iterator[Served]:
-    """``lifagu serve`` on a free port; folder: where it may put temporary files."""
+def served(
+    *arguments: str, folder: str | None = None, patience: str | None = None
+) -> Iterator[Served]:
+    """``lifagu serve`` on a free port; folder: where it may put temporary files.
+
+    patience: with how little patience for slow clients, as arguments of `Patience`.
+    """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
     environment |= {"TMPDIR": folder} if folder else {}
     command = [sys.executable, "-m", "lifagu.cli", "serve", "--port", "0", *arguments]
+    if patience is not None:
+        command[1:] = ["-c", IMPATIENT, patience]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -381,8 +381,8 @@ def test_idle_sessions_and_too_many_are_forgotten_with_all_they_had(tmp_path, mo
         sessions = Sessions(tmp_path, Limits(), at_once=1)
         name = sessions.new()
         session = sessions.find(name)
-        identity, folder = sessions.room_for()
-        sessions.open(session, identity, folder, upload_source(folder, "upload", ".json"))
+        identity, room = sessions.room_for()
+        sessions.open(session, identity, room, upload_source(room.folder, "upload", ".json"))
         sessions.forget_idle()
         assert sessions.find(name) is session
         session.used -= 2 * IDLE
@@ -401,40 +401,6 @@ def test_idle_sessions_and_too_many_are_forgotten_with_all_they_had(tmp_path, mo
         sessions.close()
 
     asyncio.run(walk())
-
-
-def test_uploads_together_are_bounded(tmp_path):
-    async def walk():
-        sessions = Sessions(tmp_path, Limits(upload=100), at_once=1)
-        (tmp_path / "held").write_bytes(b" " * 801)
-        with pytest.raises(lifagu.TooLargeError, match="too many uploaded models"):
-            sessions.room_for()
-        sessions.close()
-
-    asyncio.run(walk())
-
-
-@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
-def test_a_missing_extra_is_named(package, capsys, monkeypatch):
-    for name in [
-        name
-        for name in sys.modules
-        if name.startswith(("lifagu.web.app", "lifagu.web.serving", package))
-    ]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr("lifagu.web.serving", None, raising=False)
-    monkeypatch.delattr("lifagu.web.serving", raising=False)
-    monkeypatch.setitem(sys.modules, package, None)
-    status, _, written = run_cli(capsys, "serve")
-    assert status == 2
-    assert (
-        written
-        == f"error: serving the page needs the package {package}; install it with: pip install "
-        f"'lifagu[web]'\n"
-    )
-
-
-# ---- the server
 
 
 @pytest.fixture(scope="module")

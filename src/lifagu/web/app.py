@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import shutil
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -20,12 +19,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import lifagu
-from lifagu.errors import LifaguError
-from lifagu.web.guard import HEADERS, Gate
+from lifagu.errors import LifaguError, TooLargeError
+from lifagu.web.guard import HEADERS, NOT_LET_IN, SAFE, TWO_LENGTHS, Gate
 from lifagu.web.limits import size_text
 from lifagu.web.reply import OWN_MISTAKE, Reply, error_reply, json_reply, refusal
 from lifagu.web.sessions import Job, OpenModel, Session, Sessions
 from lifagu.web.sources import ENDINGS, EXAMPLES, ModelSource, example_source, upload_source
+from lifagu.web.storage import Room
 
 PATIENCE = 0.4  # seconds for which a reply is waited for, before a job is named instead
 LONG_POLL = 2.0  # seconds for which a question about a job waits for news
@@ -114,7 +114,13 @@ class Application:
         handlers: Any = {404: _nothing_here, 405: _nothing_here, 500: _own_mistake}
         inner = Starlette(routes=routes, exception_handlers=handlers)
         inner.router.redirect_slashes = False
-        return Guarded(inner, self.gate)
+        return Guarded(inner, self.gate, self._lets_in)
+
+    def _lets_in(self, request: Request) -> bool:
+        """Whether a request may lead anywhere; where a token is needed, only the page, without."""
+        # not request.url, of which the Host header is a part
+        is_entrance = request.scope["path"] == "/" and request.method in SAFE
+        return self.token is None or is_entrance or self._session_of(request) is not None
 
     # ---- the page
 
@@ -129,7 +135,10 @@ class Application:
         else:
             response = RedirectResponse("/", 303)
         if not is_known:
-            name = self.sessions.new()
+            try:
+                name = self.sessions.new()
+            except TooLargeError as error:
+                raise Refused(503, error.message) from None
             response.set_cookie(self.cookie, name, httponly=True, samesite="lax", path="/")
         return response
 
@@ -167,18 +176,21 @@ class Application:
         session, asked = self._session(request), request.query_params
         if len(asked) != 1 or next(iter(asked)) not in ("example", "given", "ending"):
             raise Refused(400, "name an example, the given model, or the ending of an upload")
-        name, folder = self.sessions.room_for()
+        name, room = self.sessions.room_for()
+        session.opening += 1
         try:
-            source = await self._source(request, folder)
-            model = self.sessions.open(session, name, folder, source)
+            source = await self._source(request, room)
+            model = self.sessions.open(session, name, room, source)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            room.close()
             raise
+        finally:
+            session.opening -= 1
         response = await self._run(session, model, "open", b"{}")
         response.headers["x-lifagu-model"] = name
         return response
 
-    async def _source(self, request: Request, folder: Path) -> ModelSource:
+    async def _source(self, request: Request, room: Room) -> ModelSource:
         asked = request.query_params
         if "example" in asked:
             return example_source(asked["example"][:100])
@@ -188,9 +200,12 @@ class Application:
             return self.given
         if self.read_only:
             raise Refused(403, "this server shows its own models only (--read-only)")
-        source = upload_source(folder, "upload", asked["ending"])
+        source = upload_source(room.folder, "upload", asked["ending"])
+        most = self.sessions.limits.upload
+        room.check(min(_told(request), most))
         with source.path.open("wb") as file:
-            async for part in _parts(request, self.sessions.limits.upload, UPLOAD_SECONDS):
+            async for part in _parts(request, most, UPLOAD_SECONDS):
+                room.take(len(part))
                 file.write(part)
         return source
 
@@ -281,8 +296,8 @@ def _route(method: str, path: str, handler: Callable[[Request], Awaitable[Respon
 class Guarded:
     """An application behind its gate, which gives every reply the headers it must have."""
 
-    def __init__(self, inner: ASGIApp, gate: Gate) -> None:
-        self._inner, self._gate = inner, gate
+    def __init__(self, inner: ASGIApp, gate: Gate, lets_in: Callable[[Request], bool]) -> None:
+        self._inner, self._gate, self._lets_in = inner, gate, lets_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -293,6 +308,8 @@ class Guarded:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         refused = self._gate.refusal(scope["method"], asked)
+        if refused is None and not self._lets_in(Request(scope)):
+            refused = NOT_LET_IN
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -303,8 +320,13 @@ class Guarded:
                 message = {**message, "headers": [*own, *headers.items()]}
             await send(message)
 
-        answer = self._inner if refused is None else _response(error_reply(*refused))
-        await answer(scope, receive, send_with_headers)
+        if refused is None:
+            await self._inner(scope, receive, send_with_headers)
+            return
+        response = _response(error_reply(*refused))
+        if refused is TWO_LENGTHS:  # nobody knows where the next request begins
+            response.headers["connection"] = "close"
+        await response(scope, receive, send_with_headers)
 
 
 async def _body(request: Request) -> bytes:
@@ -312,11 +334,16 @@ async def _body(request: Request) -> bytes:
     return b"".join([part async for part in _parts(request, BODY, BODY_SECONDS)])
 
 
+def _told(request: Request) -> int:
+    """The size of a body as far as it is told before it comes; h11 lets only digits in."""
+    return int(request.headers.get("content-length", "0")[:20])
+
+
 async def _parts(request: Request, most: int, seconds: float) -> AsyncIterator[bytes]:
     """The body of a request, within so many bytes and seconds."""
-    told, size = request.headers.get("content-length", "0"), 0
+    size = 0
     too_large = Refused(413, f"this is more than {size_text(most)}, the most that is taken here")
-    if not told.isdecimal() or int(told[:20]) > most:
+    if _told(request) > most:
         raise too_large
     try:
         async with asyncio.timeout(seconds):

@@ -38,6 +38,12 @@ class Refusal(NamedTuple):
     message: str
 
 
+NOT_LET_IN = Refusal(
+    401, "a token is needed: open the address that lifagu serve printed, which ends with it"
+)
+TWO_LENGTHS = Refusal(400, "the body's length is told in two ways")
+
+
 @dataclass(frozen=True)
 class Gate:
     """Which names this server answers to.
@@ -51,6 +57,9 @@ class Gate:
 
     def refusal(self, method: str, headers: Mapping[str, str]) -> Refusal | None:
         """Why a request with these headers (names in lower case) is refused, None if it is not."""
+        # what a proxy in front may read as one request and this side as two
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return TWO_LENGTHS
         host = headers.get("host", "")
         if not self.answers_to(host):
             return Refusal(421, ELSEWHERE)

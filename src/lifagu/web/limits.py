@@ -56,6 +56,20 @@ def _mapped() -> int:
         return 0
 
 
+def files_at_once(wanted: int = 4096) -> int:
+    """How many files this process may have open, after it has asked for as many as it wants."""
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    possible = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < possible:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (possible, hard))
+        soft = possible
+    return wanted if soft == resource.RLIM_INFINITY else soft
+
+
 def size_text(size: int) -> str:
     """Bytes as people write them.
 

@@ -33,7 +33,9 @@ PRELOADED = (  # what processes will need beside the worker; numpy itself import
     "numpy.ma",
 )
 LOOK = 0.05  # seconds after which a wish to stop is noticed
+TRIES = 20  # to begin a process
 CANCELLED = error_reply(409, "cancelled")
+NOT_BEGUN = error_reply(422, "the process for this model could not be started; ask again", 2)
 BROKEN = too_large(
     "the computation broke off, most likely because the memory ran out; ask a smaller question"
 )
@@ -51,8 +53,8 @@ class Aside:
 
     `ask` is for one thread at a time, `end` for any.
 
-    Only the thread that asks closes its end of the pipe, so that no other can come to stand in its
-    place meanwhile.
+    While it is asked, only the thread that asks closes its end of the pipe, so that no other can
+    come to stand in its place meanwhile.
     """
 
     def __init__(self, source: ModelSource, limits: Limits, folder: Path) -> None:
@@ -60,6 +62,7 @@ class Aside:
         self._guard = threading.Lock()
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
+        self._is_asked = self._is_closed = False
 
     @property
     def runs(self) -> bool:
@@ -73,9 +76,27 @@ class Aside:
 
         tell is called with progress as JSON; stop ends the process and the request.
         """
+        with self._guard:
+            self._is_asked = True
+        try:
+            return self._answer(operation, body, tell, stop)
+        finally:
+            with self._guard:
+                self._is_asked = False
+                if self._process is None:
+                    self._hang_up()
+
+    def _answer(
+        self, operation: str, body: bytes, tell: Callable[[bytes], None], stop: threading.Event
+    ) -> Reply:
         process, connection = self._process, self._connection
         if process is None or connection is None or not process.is_alive():
-            connection = self._begin()
+            try:
+                connection = self._begun()
+            except (EOFError, OSError):
+                return NOT_BEGUN
+            if connection is None:
+                return CANCELLED
         deadline = time.monotonic() + self._limits.seconds
         try:
             connection.send_bytes(operation.encode() + b"\n" + body)
@@ -95,7 +116,17 @@ class Aside:
         self.end()
         return CANCELLED
 
-    def _begin(self) -> Connection:
+    def _begun(self) -> Connection | None:
+        """The way to a new process, None if the model was closed meanwhile."""
+        for _ in range(TRIES):
+            try:
+                return self._begin()
+            # the process from which others begin has been killed; when that is over, another does
+            except (EOFError, OSError):
+                time.sleep(LOOK)
+        return self._begin()
+
+    def _begin(self) -> Connection | None:
         from lifagu.web.worker import work
 
         method = "spawn" if sys.platform == "win32" else "forkserver"
@@ -103,19 +134,32 @@ class Aside:
         here: Connection
         here, there = context.Pipe()
         arguments = (there, self._source, self._limits, self._folder)
-        with self._guard:
-            self._process = context.Process(target=work, args=arguments, daemon=True)
-            self._process.start()
-            there.close()
-            self._connection = here
+        with self._guard, there:
+            if self._is_closed:
+                return None
+            process = context.Process(target=work, args=arguments, daemon=True)
+            process.start()
+            self._process, self._connection = process, here
         return here
 
     def end(self) -> None:
         """End the process, whatever it does; it begins again when it is asked again."""
         with self._guard:
             process, self._process = self._process, None
-        if process is not None:
-            process.kill()
+            if process is not None:
+                process.kill()
+            if not self._is_asked:
+                self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def close(self) -> None:
+        """End the process for good."""
+        self._is_closed = True
+        self.end()
 
     def _too_long(self) -> Reply:
         return too_large(

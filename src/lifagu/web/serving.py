@@ -10,20 +10,26 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from lifagu.errors import ModelError, Remedy
 from lifagu.web.app import Application
+from lifagu.web.connections import Connection, Patience
 from lifagu.web.guard import Gate, in_address, is_loopback
-from lifagu.web.limits import Limits
+from lifagu.web.limits import Limits, files_at_once
 from lifagu.web.model_process import prepare_processes
 from lifagu.web.sessions import Sessions
 from lifagu.web.sources import ModelSource
 
 SWEEP = 60.0  # seconds between two looks for idle sessions
+BACKLOG = 1024  # connections that wait to be let in
+UNREAD = 2**18
+OTHER_FILES = 400  # what the server has open beside connections, and uploads on them
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,7 @@ class Settings:
     token: bool = False
     read_only: bool = False
     limits: Limits = field(default_factory=Limits)
+    patience: Patience = field(default_factory=Patience)
 
 
 def run(settings: Settings, ready: Callable[[str], None]) -> None:
@@ -58,10 +65,13 @@ async def _serve(
     given = None if model is None else ModelSource(model.name, model.absolute())
     sessions = Sessions(folder, settings.limits, at_once=max(4, 2 * (os.cpu_count() or 1)))
     application = Application(sessions, gate, given, token, settings.read_only)
+    patience = _possible(settings.patience)
+    http: Any = partial(Connection, patience)
     server = _Server(
         uvicorn.Config(
             application.guarded(),
-            http="h11",
+            http=http,
+            backlog=min(BACKLOG, patience.connections),  # also let in at once
             ws="none",
             lifespan="off",
             # clients that hang up are no news; mistakes of ours are shown where they are caught
@@ -69,7 +79,7 @@ async def _serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_keep_alive=30,
+            timeout_keep_alive=3600,  # never reached: connections know their own time
             timeout_graceful_shutdown=1,
         )
     )
@@ -80,6 +90,12 @@ async def _serve(
     finally:
         sweeping.cancel()
         sessions.close()
+
+
+def _possible(patience: Patience) -> Patience:
+    """As many connections as wanted, or as there are files for."""
+    most = max((files_at_once() - OTHER_FILES) // 2, 16)
+    return replace(patience, connections=min(patience.connections, most))
 
 
 async def _sweep(sessions: Sessions) -> None:
@@ -110,8 +126,10 @@ def _listening(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # what the system keeps of a reply for each client, which shows soon who does not read
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
         listening.bind((host, port))
-        listening.listen(128)
+        listening.listen(BACKLOG)
     except (OSError, UnicodeError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)

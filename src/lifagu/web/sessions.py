@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import shutil
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -23,12 +22,15 @@ from lifagu.web.limits import Limits
 from lifagu.web.model_process import CANCELLED, Aside
 from lifagu.web.reply import Reply
 from lifagu.web.sources import ModelSource
+from lifagu.web.storage import Room, Storage
 
 MOST_MODELS = 4  # of one session; the oldest goes when one more is opened
 MOST_JOBS = 16  # of one session at a time
+MOST_WAITING = 256  # computations under way in all sessions, and as many replies not yet fetched
 MOST_SESSIONS = 1000
 MOST_PROCESSES = 64  # the longest unused end when there would be more; they begin again when asked
 IDLE = 3600.0  # seconds after which a session is forgotten
+AT_WORK = 600.0  # seconds for which a session that has opened something does not give way to others
 STORED = 8  # times the upload limit: what all uploads together may take
 
 
@@ -37,15 +39,15 @@ class OpenModel:
     """A model of a session; one request at a time is computed for it."""
 
     source: ModelSource
-    folder: Path
+    room: Room
     aside: Aside
     used: float = 0.0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def close(self) -> None:
         """End the process and remove what was uploaded."""
-        self.aside.end()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.aside.close()
+        self.room.close()
 
 
 class Job:
@@ -63,14 +65,29 @@ class Job:
 
 @dataclass(eq=False)
 class Session:
-    """What one browser has opened and asked."""
+    """What one browser has opened and asked; places: how much of it is computed at a time."""
 
+    begun: float
     used: float
+    places: asyncio.Semaphore
     models: dict[str, OpenModel] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
+    opening: int = 0  # models that are being uploaded
+    is_over: bool = False
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether something would be lost with it."""
+        return bool(self.models) or self.opening > 0
+
+    @property
+    def gives_way(self) -> tuple[bool, bool, float]:
+        """Those that opened nothing give way first, of these those that came and went."""
+        return self.is_in_use, self.used > self.begun, self.used
 
     def close(self) -> None:
         """Stop its jobs and close its models."""
+        self.is_over = True
         for job in self.jobs.values():
             job.stop.set()
         for model in self.models.values():
@@ -81,19 +98,30 @@ class Sessions:
     """All sessions of a server, for one event loop; threads wait for the processes that compute."""
 
     def __init__(self, folder: Path, limits: Limits, at_once: int) -> None:
-        self._folder, self.limits = folder, limits
+        self.limits = limits
+        self._storage = Storage(folder, STORED * limits.upload)
         self._sessions: dict[str, Session] = {}
-        self._places = asyncio.Semaphore(at_once)
+        self._places, self._at_once = asyncio.Semaphore(at_once), at_once
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="lifagu-aside")
 
     def new(self) -> str:
-        """Begin a session and return its name, which only its browser knows."""
-        self.forget_idle()
+        """Begin a session and return its name, which only its browser knows.
+
+        If there are too many one goes, but nobody who is at work.
+        """
+        now = time.monotonic()
         if len(self._sessions) >= MOST_SESSIONS:
-            oldest = min(self._sessions, key=lambda name: self._sessions[name].used)
+            self.forget_idle()
+        if len(self._sessions) >= MOST_SESSIONS:
+            oldest = min(self._sessions, key=lambda name: self._sessions[name].gives_way)
+            session = self._sessions[oldest]
+            if session.is_in_use and session.used > now - AT_WORK:
+                raise TooLargeError("too many people use this server now; come back later")
             self._sessions.pop(oldest).close()
         name = secrets.token_urlsafe(32)
-        self._sessions[name] = Session(time.monotonic())
+        # whoever asks for much at once leaves places to others
+        places = asyncio.Semaphore(max(self._at_once // 2, 1))
+        self._sessions[name] = Session(now, now, places)
         return name
 
     def find(self, name: str) -> Session | None:
@@ -109,24 +137,20 @@ class Sessions:
         for name in [name for name, session in self._sessions.items() if session.used < late]:
             self._sessions.pop(name).close()
 
-    def room_for(self) -> tuple[str, Path]:
-        """A new model's name and folder; refused while all uploads together are too large."""
-        stored = sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
-        if stored > STORED * self.limits.upload:
-            raise TooLargeError(
-                "too many uploaded models are open on this server; close one, or come back later"
-            )
+    def room_for(self) -> tuple[str, Room]:
+        """A new model's name, and the room for what is uploaded."""
         name = secrets.token_urlsafe(16)
-        folder = self._folder / name
-        folder.mkdir(mode=0o700)
-        return name, folder
+        return name, self._storage.room(name)
 
-    def open(self, session: Session, name: str, folder: Path, source: ModelSource) -> OpenModel:
+    def open(self, session: Session, name: str, room: Room, source: ModelSource) -> OpenModel:
         """Give a session a model; of too many the one not used for longest is closed."""
+        if session.is_over:  # while something was uploaded
+            raise ModelError("this session is over; load the page again")
         if len(session.models) >= MOST_MODELS:
             oldest = min(session.models, key=lambda each: session.models[each].used)
             session.models.pop(oldest).close()
-        model = OpenModel(source, folder, Aside(source, self.limits, folder), time.monotonic())
+        aside = Aside(source, self.limits, room.folder)
+        model = OpenModel(source, room, aside, time.monotonic())
         session.models[name] = model
         return model
 
@@ -139,12 +163,33 @@ class Sessions:
             del session.jobs[name]
         if len(session.jobs) >= MOST_JOBS:
             raise ModelError(f"{MOST_JOBS} computations are under way; wait for one, or cancel one")
-        name, job = secrets.token_urlsafe(16), Job(partial(self._run, model, operation, body))
+        self._bound_jobs()
+        name, job = (
+            secrets.token_urlsafe(16),
+            Job(partial(self._run, session, model, operation, body)),
+        )
         session.jobs[name] = job
         return name, job
 
-    async def _run(self, model: OpenModel, operation: str, body: bytes, job: Job) -> Reply:
-        async with model.turn, self._places:
+    def _bound_jobs(self) -> None:
+        """Of all sessions together: few computations at a time, few replies that nobody fetches."""
+        sessions = [session for session in self._sessions.values() if session.jobs]
+        done = [
+            (session.used, name, session.jobs)
+            for session in sessions
+            for name, job in session.jobs.items()
+            if job.task.done()
+        ]
+        if sum(len(session.jobs) for session in sessions) - len(done) >= MOST_WAITING:
+            raise TooLargeError("too many computations are under way on this server; ask later")
+        done.sort(key=lambda each: each[0])
+        for _, name, jobs in done[: max(len(done) - MOST_WAITING, 0)]:
+            del jobs[name]
+
+    async def _run(
+        self, session: Session, model: OpenModel, operation: str, body: bytes, job: Job
+    ) -> Reply:
+        async with model.turn, session.places, self._places:
             if job.stop.is_set():
                 return CANCELLED
             model.used = time.monotonic()

@@ -6,6 +6,7 @@ few endings.
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -93,33 +94,27 @@ def read_source(source: ModelSource, limits: Limits) -> Loaded:
     """The model and what came with it; uploads are read as text, so nothing leads elsewhere."""
     if not source.own:
         return lifagu.io.load(source.path)
-    path = _unpacked(source.path, limits.upload)
+    path = source.path
+    if path.suffix == ".gz":
+        _check_unpacked(path, limits.upload)
     try:
         return formats.contents(path).loaded()
     except lifagu.LifaguError as error:
-        raise error.saying(error.message.replace(str(path), f"upload{path.suffix}")) from None
+        raise error.saying(error.message.replace(str(path), path.name)) from None
 
 
-def _unpacked(path: Path, most: int) -> Path:
-    """The upload without compression, beside it; too many bytes are refused before they come."""
-    if path.suffix != ".gz":
-        return path
-    target = path.with_suffix("")
-    unpacker, written = zlib.decompressobj(wbits=31), 0
+def _check_unpacked(path: Path, most: int) -> None:
+    """Refuse what unpacks to too much before it is read; nothing is written for that."""
+    size = 0
     try:
-        with path.open("rb") as packed, target.open("wb") as plain:
-            while chunk := packed.read(CHUNK):
-                while chunk:
-                    piece = unpacker.decompress(chunk, CHUNK)
-                    written += plain.write(piece)
-                    if written > most:
-                        what = f"the file is more than {size_text(most)} when unpacked"
-                        remedy = "start lifagu serve with a higher --upload-limit"
-                        raise TooLargeError(f"{what}; {remedy}")
-                    chunk = unpacker.unconsumed_tail
-    except zlib.error as error:
+        with gzip.open(path) as unpacked:
+            while piece := unpacked.read(CHUNK):
+                size += len(piece)
+                if size > most:
+                    what = f"the file is more than {size_text(most)} when unpacked"
+                    raise TooLargeError(f"{what}; start lifagu serve with a higher --upload-limit")
+    except EOFError:
+        raise FormatError("the compressed file ends too early; upload it again") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
         what = f"the file is not compressed by gzip as its ending says: {error}"
         raise FormatError(what) from None
-    if not unpacker.eof:
-        raise FormatError("the compressed file ends too early; upload it again")
-    return target

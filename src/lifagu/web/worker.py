@@ -41,7 +41,10 @@ class Telling:
             self._send({"stage": self._stage, "done": min(done / max(total, 1), 1.0)})
 
     def _send(self, progress: dict[str, Any]) -> None:
-        self._connection.send_bytes(PROGRESS + json.dumps(progress).encode())
+        try:
+            self._connection.send_bytes(PROGRESS + json.dumps(progress).encode())
+        except OSError:  # nobody is interested any more
+            raise SystemExit from None
 
 
 def work(connection: Connection, source: ModelSource, limits: Limits, folder: Path) -> None:
@@ -72,7 +75,10 @@ def work(connection: Connection, source: ModelSource, limits: Limits, folder: Pa
         except Exception:
             traceback.print_exc()
             reply = OWN_MISTAKE
-        connection.send_bytes(reply.as_bytes())
+        try:
+            connection.send_bytes(reply.as_bytes())
+        except OSError:
+            return
 
 
 def _answered(operation: Callable[[Workbench, Any], Reply], bench: Workbench, body: bytes) -> Reply:
