@@ -31,22 +31,26 @@ MOST_SESSIONS = 1000
 MOST_PROCESSES = 64  # the longest unused end when there would be more; they begin again when asked
 IDLE = 3600.0  # seconds after which a session is forgotten
 AT_WORK = 600.0  # seconds for which a session that has opened something does not give way to others
+LONG = ("check",)  # operations for which nobody waits: a second process does them, and ends
 STORED = 8  # times the upload limit: what all uploads together may take
 
 
 @dataclass(eq=False)
 class OpenModel:
-    """A model of a session; one request at a time is computed for it."""
+    """A model of a session; one request at a time is computed for it, and one long one beside."""
 
     source: ModelSource
     room: Room
     aside: Aside
+    second: Aside
     used: float = 0.0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    second_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def close(self) -> None:
-        """End the process and remove what was uploaded."""
+        """End the processes and remove what was uploaded."""
         self.aside.close()
+        self.second.close()
         self.room.close()
 
 
@@ -149,8 +153,8 @@ class Sessions:
         if len(session.models) >= MOST_MODELS:
             oldest = min(session.models, key=lambda each: session.models[each].used)
             session.models.pop(oldest).close()
-        aside = Aside(source, self.limits, room.folder)
-        model = OpenModel(source, room, aside, time.monotonic())
+        aside, second = (Aside(source, self.limits, room.folder) for _ in range(2))
+        model = OpenModel(source, room, aside, second, time.monotonic())
         session.models[name] = model
         return model
 
@@ -189,15 +193,21 @@ class Sessions:
     async def _run(
         self, session: Session, model: OpenModel, operation: str, body: bytes, job: Job
     ) -> Reply:
-        async with model.turn, session.places, self._places:
+        is_long = operation in LONG
+        aside = model.second if is_long else model.aside
+        async with model.second_turn if is_long else model.turn, session.places, self._places:
             if job.stop.is_set():
                 return CANCELLED
             model.used = time.monotonic()
             self._end_unused(model)
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(
-                self._threads, model.aside.ask, operation, body, job.tell, job.stop
-            )
+            try:
+                return await loop.run_in_executor(
+                    self._threads, aside.ask, operation, body, job.tell, job.stop
+                )
+            finally:
+                if is_long:
+                    aside.end()
 
     def _end_unused(self, wanted: OpenModel) -> None:
         """Keep the number of processes bounded."""

@@ -1,0 +1,279 @@
+"""A real database on the page, walked in a real browser: a factory, a hospital, hostile names."""
+
+import csv
+import json
+import re
+import sqlite3
+
+import pytest
+
+import lifagu
+from lifagu.examples.hospital import hospital as made_hospital
+from lifagu.examples.installing import install_hospital
+from support.page_databases import FACTORY, make_factory
+from support.page_walk import LAPTOP, PHONE, WHY_NOT, Walk, browser
+from support.web_server import served
+
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
+
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+HOSTILE = (
+    '<img src=x onerror="document.title=1">',
+    "'; DROP TABLE m; --",
+    "\u202egnorw\u202c",
+    "W" * 300,
+    "💥 ` ${x} \\",
+    " ",
+)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def factory(tmp_path_factory):
+    template = make_factory(tmp_path_factory.mktemp("factory"))
+    with served(str(template)) as server:
+        yield server, lifagu.open(template)
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory):
+    template = install_hospital(tmp_path_factory.mktemp("hospital") / "h", made_hospital(100))
+    with served(str(template)) as server:
+        yield server
+
+
+def walked(chromium, server, size=LAPTOP, scheme="light"):
+    walk = Walk(chromium, server.address, size, scheme)
+    walk.settled()
+    return walk
+
+
+def done(walk):
+    walk.context.close()
+    assert walk.complaints == []
+
+
+def predicted(page, variable):
+    """label → (percent, move) on the open card."""
+    values = page.locator(f'#card .expected[data-variable="{variable}"] .value')
+    return {
+        each.locator(".label").inner_text(): (
+            float(re.sub(r"[^\d.]", "", each.locator(".figure").inner_text())),
+            each.locator(".moved").inner_text().replace("−", "-"),
+        )
+        for each in values.all()
+    }
+
+
+def settle_card(page):
+    page.locator("#panel-card[aria-busy=false] #card-title").wait_for()
+    page.locator("#work[aria-busy=false]").wait_for()
+
+
+def test_from_the_overview_to_a_list_to_a_card(factory, chromium, tmp_path):
+    server, case = factory
+    walk = walked(chromium, server)
+    page = walk.page
+    assert page.locator("#graph svg").count() == page.locator("#lifted svg").count() == 0
+    assert "694 observed, 106 to be predicted" in page.inner_text("#overview-summary")
+    page.locator("#judgement").wait_for()
+    assert page.inner_text("#judgement") == f"{case.validate().judgement()}."
+    page.locator("#overview-relations").get_by_role("button", name="Failed").click()
+    page.locator("#list tbody tr").first.wait_for()
+    best = case.ask_all("Failed", unobserved=True, top=2)
+    rows = page.locator("#list tbody tr")
+    assert [rows.nth(each).get_attribute("data-name") for each in range(2)] == list(best)
+    page.get_by_label("Only where it was observed that").select_option("Oil = dark")
+    page.locator("#list-note", has_text="by P(Failed = yes)").wait_for()
+    page.locator("#work[aria-busy=false]").wait_for()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download as CSV").click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    with path.open(newline="") as file:
+        kept = {row["machine"] for row in csv.DictReader(file)}
+    assert kept
+    assert all(case.own_evidence[f"Oil({each})"] == "dark" for each in kept)
+    who = rows.first.get_by_role("button").inner_text()
+    rows.first.get_by_role("button").click()
+    settle_card(page)
+    assert page.inner_text("#card-title") == who
+    done(walk)
+
+
+def test_what_if_by_clicking_and_scenarios_side_by_side(factory, chromium):
+    server, case = factory
+    walk = walked(chromium, server)
+    page = walk.page
+    page.keyboard.press("/")
+    page.keyboard.type("m-20")
+    page.locator("#search-found [role=option]").nth(1).wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    settle_card(page)
+    assert page.inner_text("#card-title") == "M-200"
+    before = case.ask("Failed(M-200)")["yes"]
+    assert predicted(page, "Failed(M-200)")["yes"] == (pytest.approx(100 * before, abs=0.06), "")
+    page.get_by_title("What if Oil(M-200) were dark?").click()
+    page.locator("#supposed", has_text="Oil(M-200) = dark").wait_for()
+    settle_card(page)
+    page.locator(".moved:not(:empty)").first.wait_for()
+    after = case.observe({"Oil(M-200)": "dark"}).ask("Failed(M-200)")["yes"]
+    shown, moved = predicted(page, "Failed(M-200)")["yes"]
+    assert shown == pytest.approx(100 * after, abs=0.06)
+    assert float(moved) == pytest.approx(100 * (after - before), abs=0.06)
+    page.get_by_role("button", name="Keep as a scenario").click()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    settle_card(page)
+    page.get_by_role("button", name="what if unknown?").first.click()
+    page.locator("#supposed", has_text="Age(M-200) = not observed").wait_for()
+    settle_card(page)
+    page.locator('#card .expected[data-variable="Age(M-200)"]').wait_for()
+    page.get_by_role("button", name="Keep as a scenario").click()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    walk.tab("Ask")
+    page.get_by_label("Variables to ask about").fill("Failed(M-200)")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.locator("#scenarios-told table").wait_for()
+    heads = page.locator("#scenarios-told th[scope=col]").all_inner_texts()
+    assert heads == ["as it is", "Oil(M-200) = dark", "Age(M-200) = not observed"]
+    cells = page.locator("#scenarios-told tbody tr").nth(1).locator("td").all_inner_texts()
+    assert f"{100 * before:.1f}" in cells[0]
+    assert f"{100 * after:.1f}" in cells[1]
+    done(walk)
+
+
+def test_evidence_is_a_table_that_is_searched_and_supposed_otherwise(factory, chromium):
+    server, case = factory
+    walk = walked(chromium, server)
+    page = walk.page
+    walk.tab("Ask")
+    assert page.evaluate("document.querySelector('#planned').getBoundingClientRect().top") < 2000
+    page.locator("#evidence > summary").click()
+    page.locator("#evidence-rows tbody tr").first.wait_for()
+    assert page.locator("#evidence-rows tbody tr").count() == 50
+    page.locator("#evidence-containing").fill("Failed(M-1")
+    page.locator("#evidence-count", has_text="of 694").wait_for()
+    row = page.locator("#evidence-rows tr", has_text="Failed(M-1)")
+    row.wait_for()
+    name, value = "Failed(M-1)", case.own_evidence["Failed(M-1)"]
+    assert row.locator("td").first.inner_text() == value
+    row.get_by_role("combobox").select_option("not observed")
+    page.locator("#supposed", has_text=f"{name} = not observed").wait_for()
+    page.locator("#evidence-rows tr", has_text=name).wait_for(state="detached")
+    done(walk)
+
+
+def test_cohorts_lead_to_cards_and_the_surroundings_open(hospital, chromium):
+    walk = walked(chromium, hospital)
+    page = walk.page
+    walk.tab("Holes")
+    page.locator(".cohort").first.wait_for()
+    dot = page.locator(".dot-of.open").first
+    who = dot.get_attribute("title").partition(":")[0]
+    dot.click()
+    settle_card(page)
+    assert page.inner_text("#card-title") == who
+    assert page.locator("#card").get_by_text("Filled tables").count() == 1
+    page.locator("#around .node").first.wait_for()
+    nodes = page.locator("#around .node").count()
+    hub = page.locator("#around [aria-label*='Epid'][aria-label*='more factors']")
+    hub.click()
+    page.locator("#around .node").nth(nodes).wait_for()
+    neighbour = page.locator("#around .node.variable[aria-label*='Sick']:not(.central)").first
+    other = re.search(r"Sick\((.+?)\)", neighbour.get_attribute("aria-label"))[1]
+    neighbour.focus()
+    page.keyboard.press("Enter")
+    page.locator("#card-title", has_text=other).wait_for()
+    done(walk)
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "dark"), (PHONE, "light")])
+def test_the_desk_is_for_everybody(hospital, chromium, size, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    walk = walked(chromium, hospital, size, scheme)
+    page = walk.page
+
+    def check(where):
+        found = Axe().run(page).response["violations"]
+        told = [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found]
+        assert told == [], where
+        assert page.evaluate(SIDEWAYS) == 0, where
+
+    page.locator("#judgement").wait_for()
+    check("overview")
+    page.locator("#search").fill("eve")
+    page.locator("#search-found [role=option]").first.wait_for()
+    check("search")
+    page.keyboard.press("Enter")
+    settle_card(page)
+    page.locator("#card button.value").first.click()
+    page.locator("#supposed strong").wait_for()
+    settle_card(page)
+    check("card")
+    walk.tab("List")
+    page.locator("#list table").wait_for()
+    check("list")
+    walk.tab("Ask")
+    page.locator("#evidence > summary").click()
+    page.locator("#evidence-rows table").wait_for()
+    check("evidence")
+    walk.tab("Holes")
+    page.locator(".cohort").first.wait_for()
+    check("holes")
+    tree = page.locator("body").aria_snapshot()
+    for words in (
+        'combobox "Search individuals',
+        'region "What is supposed"',
+        'tab "Holes" [selected]',
+    ):
+        assert words in tree, words
+    done(walk)
+
+
+def test_whatever_individuals_are_called_stays_text(chromium, tmp_path):
+    with sqlite3.connect(tmp_path / "factory.db") as base:
+        base.execute(
+            'CREATE TABLE "Machine list" ("Serial no." TEXT, hall TEXT, "Age [a]" REAL, '
+            'vibration REAL, "Oil?" TEXT, failed TEXT)'
+        )
+        rows = [
+            (
+                name,
+                HOSTILE[each % 3],
+                each % 12,
+                each % 7 / 2,
+                "dark" if each % 3 else "clear",
+                "yes" if each % 4 else "no",
+            )
+            for each, name in enumerate([*HOSTILE, *(f"m{n}" for n in range(60))])
+        ]
+        base.executemany('INSERT INTO "Machine list" VALUES (?,?,?,?,?,?)', rows)
+        base.execute('UPDATE "Machine list" SET failed = NULL WHERE "Serial no." NOT LIKE \'m%\'')
+    base.close()
+    template = tmp_path / "factory.json"
+    template.write_text(json.dumps({**FACTORY, "queries": ["Failed"]}))
+    with served(str(template)) as server:
+        walk = walked(chromium, server, PHONE)
+        page = walk.page
+        page.locator("#search").fill("<img")
+        page.locator("#search-found [role=option]").first.wait_for()
+        page.keyboard.press("Enter")
+        settle_card(page)
+        assert page.locator("#card-title").inner_text() == HOSTILE[0]
+        walk.tab("List")
+        page.locator("#list tbody tr").first.wait_for()
+        shown = page.locator("#list tbody th button").all_inner_texts()
+        assert {each.strip() for each in shown} == {each.strip() for each in HOSTILE}
+        for name in ("Overview", "Individual", "List", "Ask", "Holes"):
+            walk.tab(name)
+            assert page.evaluate(SIDEWAYS) == 0, name
+        assert page.locator("main img").count() == 0
+        assert "factory.json" in page.title()
+        done(walk)
