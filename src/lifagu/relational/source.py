@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lifagu.relational.access import USUAL_ACCESS, Access
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Source:
     """Where the data is: a path or URL as written, files as tables, or what is in memory already.
 
@@ -21,6 +24,11 @@ class Source:
         What relative paths are relative to.
     place : str
         Where in which template it stands, for errors.
+    access : Access
+        What a template may use, and how long its queries may take; as `lifagu.open` is told.
+    is_foreign : bool
+        Whether a template names it, and not whoever opens it; then only what `access` allows
+        stands for ``${NAME}``.
 
     Notes
     -----
@@ -36,6 +44,14 @@ class Source:
     address: object
     folder: str = "."
     place: str = "source"
+    access: Access = USUAL_ACCESS
+    is_foreign: bool = False
+
+    def __repr__(self) -> str:
+        given = self.address
+        known = isinstance(given, str | Mapping) and self.is_named
+        told = scrubbed(repr(given)) if known else f"a {type(given).__name__}"
+        return f"<Source: {told}>"
 
     @property
     def is_named(self) -> bool:
@@ -43,3 +59,13 @@ class Source:
         if isinstance(self.address, Mapping):
             return all(isinstance(each, str) for each in self.address.values())
         return isinstance(self.address, str)
+
+
+def scrubbed(text: str) -> str:
+    """A text in which no URL holds a user, a password or settings.
+
+    >>> scrubbed("cannot reach postgresql://eve:secret@host/wards?password=secret now")
+    'cannot reach postgresql://***@host/wards now'
+    """
+    urls = re.sub(r"(?<=://)\S*@", "***@", text)
+    return re.sub(r"(://[^\s?#]*)[?#][^\s'\"]*", r"\1", urls)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Protocol
 
 from lifagu.basics.columns import MOST_BYTES, Columns, Wide
@@ -71,7 +72,7 @@ def opened(source: Source | None) -> Iterator[Database]:
     if source is None:
         yield NoDatabase()
         return
-    address = meant_by(source)
+    address = replace(meant_by(source), access=source.access)
     served = address.kind in ("postgresql", "sqlite")
     # read when they are asked for
     parquet = [table for table, path in address.files.items() if is_parquet(path)]

@@ -1,0 +1,21 @@
+"""SQLite files opened so that no query, and nothing within a file itself, reaches beyond it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+_REFUSED = (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH)
+_CALLS = ("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit")
+
+
+def lock(driver: sqlite3.Connection) -> None:
+    """Neither write, nor open other files, nor run functions that views in a file are to hide."""
+    driver.execute("PRAGMA query_only = 1")
+    driver.execute("PRAGMA trusted_schema = 0")
+    driver.set_authorizer(_allowed)
+
+
+def _allowed(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    """What SQLite asks for each part of a statement."""
+    calls = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLS
+    return sqlite3.SQLITE_DENY if calls or action in _REFUSED else sqlite3.SQLITE_OK
