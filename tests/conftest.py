@@ -87,6 +87,7 @@ _NUMBERS = itertools.count()
 def ordinary_role(postgresql_server: str) -> str:
     """The URL of the server for a role that may make tables in its databases, and nothing else."""
     import psycopg
+
     from support.servers import logged_in
 
     role, password = "ordinary", secrets.token_hex(8)

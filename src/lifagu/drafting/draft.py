@@ -267,16 +267,9 @@ def _told_plainly(source: Source) -> Source:
     """A source whose errors name it as the user did."""
     if not isinstance(source.address, str):
         return replace(source, place="your data")
-    from lifagu.data.databases.addresses import without_password
-    from lifagu.data.databases.urls import may_hold_password, split_url
+    from lifagu.data.databases.urls import shown_url
 
-    place = source.address
-    if "://" in place:
-        split_url(place, "your database")  # refused if it is malformed, as nobody could hide it
-        place = without_password(place)
-    elif may_hold_password(place):
-        place = "your database"
-    return replace(source, place=place)
+    return replace(source, place=shown_url(source.address, "your database"))
 
 
 def _written(source: Source, folder: PathLike | None) -> Any:

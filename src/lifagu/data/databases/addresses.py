@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from lifagu.data.databases.environment import Expanded, expanded
-from lifagu.data.databases.urls import check_settings, shown_path, split_url
+from lifagu.data.databases.environment import Expanded, expanded, values_unshown
+from lifagu.data.databases.urls import SETTINGS, check_settings, shown_path, shown_url, split_url
 from lifagu.errors import FormatError, Remedy
 from lifagu.relational.access import USUAL_ACCESS, Access
 from lifagu.relational.source import Source, scrubbed
@@ -66,22 +66,27 @@ def address_of(source: Source) -> Address:
             _check_table(name, path, source)
         return Address("files", "", f"{len(files)} files", files)
     given = expanded(source)
+    with values_unshown(source, given.secrets):
+        return _meant(given, source)
+
+
+def _meant(given: Expanded, source: Source) -> Address:
     scheme, sign, _ = given.address.partition("://")
     if sign:
         return _url(given, scheme, source)
-    path = Path(source.folder) / Path(given.address).expanduser()
+    path = _path(given.address, source)
     name, secrets = path.name.lower(), given.secrets
     shown = given.written
     if path.is_dir():
         return Address("files", "", shown, _tables_in(path, source), secrets=secrets)
     if name.endswith((*DUCKDB, *SQLITE)):
-        target = str(_existing(path, source, given))
+        target = str(_existing(path, source))
         return Address("duckdb" if name.endswith(DUCKDB) else "sqlite", target, shown, {}, secrets)
     if name.endswith(FILES):
-        files = {path.name.partition(".")[0]: _existing(path, source, given)}
+        files = {path.name.partition(".")[0]: _existing(path, source)}
         return Address("files", "", shown, files, secrets)
     raise FormatError(
-        f"{source.place}: {shown_path(shown)} is no database that can be read; "
+        f"{source.place}: '{shown_path(shown)}' is no database that can be read; "
         f"name a file ({', '.join((*DUCKDB, *SQLITE))}), data files ({', '.join(FILES)}) "
         "or a URL postgresql://user@host/database"
     )
@@ -110,21 +115,18 @@ def _url(given: Expanded, scheme: str, source: Source) -> Address:
         _, sign, file = address.partition(":///")
         if not sign:
             raise FormatError(f"{source.place}: the URL names no file; write {kind}:///path")
-        path = _existing(_path(file, source), source, given)
+        path = _existing(_path(file, source), source)
         return Address(kind, str(path), given.written, {}, given.secrets)
     parts = split_url(address, source.place)
     if given.is_foreign:
         check_settings(parts, source.place)
-    shown = given.written
-    if "://" in shown:  # else all of it is a value, which is not shown
-        told = split_url(shown, source.place)
-        user = told.netloc.partition("@")[0].partition(":")[0] if "@" in told.netloc else ""
-        where = told.netloc.rpartition("@")[2]
-        shown = f"postgresql://{f'{user}@' if user else ''}{where}{told.path}"
+    shown = given.written  # all of it may be a value, which is not shown
+    if "://" in shown:
+        shown = "postgresql" + shown_url(shown, source.place)[len(scheme) :]
     target = "postgresql+psycopg" + address[len(scheme) :]
     password = parts.password
     hidden = {address, target, *([password, unquote(password)] if password else [])}
-    hidden |= {unquote(each) for each in re.findall(r"password=([^&]*)", parts.query)}
+    hidden |= {unquote(each) for each in re.split("[&=]", parts.query)} - set(SETTINGS)
     hidden = (hidden - {parts.username}) | set(given.secrets)
     longest_first = tuple(sorted(hidden - {""}, key=lambda each: (-len(each), each)))
     # what the environment holds for the user's own server is not sent to any that a template names
@@ -139,17 +141,15 @@ def _path(text: str, source: Source) -> Path:
     return Path(source.folder) / Path(text).expanduser()
 
 
-def _existing(path: Path, source: Source, given: Expanded | None = None) -> Path:
+def _existing(path: Path, source: Source) -> Path:
     """A file that is there; a template's is what its name says, wherever a link in it leads."""
-    shown = path if given is None or not given.secrets else given.written
     if not path.is_file():
-        told = shown_path(shown)
-        raise FormatError(f"{source.place}: there is no such file: {told.strip(chr(39))}")
+        raise FormatError(f"{source.place}: there is no such file: {shown_path(path)}")
     real = path.resolve()
     known = real.name.lower().endswith((*DUCKDB, *SQLITE, *FILES))
     if source.is_foreign and not known and not real.is_relative_to(Path(source.folder).resolve()):
         raise FormatError(
-            f"{source.place}: {shown} is a link to something else than data, elsewhere",
+            f"{source.place}: {path} is a link to something else than data, elsewhere",
             remedy=Remedy.NAME_DATABASE,
         )
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -26,11 +27,12 @@ from lifagu.data.databases.time_limits import (
     guard_of_sqlite,
 )
 from lifagu.data.databases.trusted_roles import refuse_reaching
-from lifagu.errors import FormatError, MissingExtraError
+from lifagu.errors import FormatError, MissingExtraError, Remedy
 from lifagu.relational.template import Query
 
 _READ_ONLY = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LEADING = ("select", "with", "values", "table")
+_BEFORE = re.compile(r"(?:[\s(]+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 
 
 class ServedDatabase:
@@ -102,7 +104,7 @@ class ServedDatabase:
     @contextmanager
     def _cursor(self, query: Query, statement: str, clock: Clock) -> Iterator[Any]:
         """A cursor of the driver's own, with plain tuples as rows; PostgreSQL's stays there."""
-        if not query.sql.lstrip("( \t\r\n").lower().startswith((*_LEADING, "--", "/*")):
+        if not _BEFORE.sub("", query.sql, count=1).lower().startswith(_LEADING):
             raise not_a_query(query)
         on_server = {"name": "lifagu"} if self._address.kind == "postgresql" else {}
         with (
@@ -204,4 +206,7 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
         yield
     except _driver_errors(address) as error:
         told = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        raise FormatError(f"{before}{address.masked(told)}") from None
+        remedy, about = None, ""
+        if address.settings.get("password") == "" and "no password supplied" in told:
+            remedy, about = Remedy.ALLOW_ENV, "PGPASSWORD"
+        raise FormatError(f"{before}{address.masked(told)}", remedy=remedy, about=about) from None

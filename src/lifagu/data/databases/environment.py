@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from lifagu.data.databases.urls import split_url
-from lifagu.errors import FormatError, Remedy
+from lifagu.errors import FormatError, LifaguError, Remedy
 from lifagu.relational.source import Source
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -30,6 +32,20 @@ class Expanded:
 
     def __repr__(self) -> str:
         return f"<Expanded: {len(self.secrets)} secrets>"
+
+
+@contextmanager
+def values_unshown(source: Source, secrets: Iterable[str]) -> Iterator[None]:
+    """Errors without values, as in paths that were made of them; the template itself is named."""
+    try:
+        yield
+    except LifaguError as error:
+        file = source.place.partition(":")[0]
+        start = len(file) if error.message.startswith(file) else 0
+        said = error.message[start:]
+        for secret in secrets:
+            said = said.replace(secret, "***")
+        raise error.saying(error.message[:start] + said) from None
 
 
 def expanded(source: Source) -> Expanded:

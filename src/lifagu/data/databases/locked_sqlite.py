@@ -5,6 +5,10 @@ from __future__ import annotations
 import sqlite3
 
 _REFUSED = (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH)
+_TELLING = (  # what tells of tables, and changes nothing
+    *("foreign_key_list", "index_info", "index_list", "index_xinfo", "table_info", "table_list"),
+    "table_xinfo",
+)
 _CALLS = ("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit")
 
 
@@ -17,5 +21,9 @@ def lock(driver: sqlite3.Connection) -> None:
 
 def _allowed(action: int, first: str | None, second: str | None, *_: str | None) -> int:
     """What SQLite asks for each part of a statement."""
-    calls = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLS
-    return sqlite3.SQLITE_DENY if calls or action in _REFUSED else sqlite3.SQLITE_OK
+    refused = (
+        action in _REFUSED
+        or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLS)
+        or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() not in _TELLING)
+    )
+    return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK

@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from lifagu.errors import FormatError, Remedy
 
+SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb")
 FORM = "postgresql://user@host:5432/database"
 # what a template may set in a URL; others name files of yours, or hand on what proves who you are
 SETTINGS = (
@@ -15,7 +16,7 @@ SETTINGS = (
     *("target_session_attrs", "user"),
 )
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
-_HIDING = re.compile(r"@|://|^\w{2,}:|passw|pwd|secret|token", re.IGNORECASE)
+_HIDING = re.compile(r"@|://|^\w{2,}:|(passw(or)?d|pwd)\s*=", re.IGNORECASE)
 
 
 def split_url(url: str, place: str) -> SplitResult:
@@ -47,6 +48,23 @@ def _malformed(place: str, why: str) -> FormatError:
     return FormatError(f"{place}: the URL cannot be read: {why}; write {FORM}, {signs}")
 
 
+def shown_url(url: str, place: str) -> str:
+    """A URL, or a path, for errors: without a password and settings, which are not for everybody.
+
+    >>> shown_url("postgresql://eve:secret@host/wards?password=secret", "your database")
+    'postgresql://eve@host/wards'
+    >>> shown_url("postgresql:/eve:secret@host/wards", "your database")
+    'your database'
+    """
+    if "://" not in url:
+        return place if may_hold_password(url) else url
+    parts = split_url(url, place)
+    if parts.scheme.partition("+")[0] not in SCHEMES:
+        return place
+    user, sign, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{sign}{host}{parts.path}"
+
+
 def check_settings(parts: SplitResult, place: str) -> None:
     """Refuse settings that a template may not choose."""
     for setting in parts.query.split("&") if parts.query else ():
@@ -67,9 +85,7 @@ def shown_path(text: object) -> str:
     """A path for an error, unless it looks like a URL that was mistyped, which may hold a password.
 
     >>> shown_path("wards/beds.csv"), shown_path("postgresql:/eve:secret@host/wards")
-    ("'wards/beds.csv'", 'what it names (not shown, as it may hold a password)')
+    ('wards/beds.csv', 'what it names (not shown, as it may hold a password)')
     """
-    written = str(text)
-    if may_hold_password(written):
-        return "what it names (not shown, as it may hold a password)"
-    return f"'{written}'"
+    hidden = "what it names (not shown, as it may hold a password)"
+    return hidden if may_hold_password(str(text)) else str(text)
