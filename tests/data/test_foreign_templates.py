@@ -18,8 +18,7 @@ import pytest
 
 import lifagu
 from lifagu.data.databases import opened
-from lifagu.relational.access import access_of
-from lifagu.relational.source import Source
+from lifagu.relational.source import Source, access_of
 from lifagu.relational.template import Query
 from support.helpers import run_cli
 from support.naive import templates as naive

@@ -20,8 +20,7 @@ from lifagu.drafting.open_questions import PYTHON, Saying
 from lifagu.drafting.schema import DraftSettings
 from lifagu.drafting.template_text import template_text
 from lifagu.errors import FormatError, ModelError
-from lifagu.relational.access import access_of
-from lifagu.relational.source import Source
+from lifagu.relational.source import Source, access_of
 
 if TYPE_CHECKING:
     from lifagu.questions.case import Case

@@ -10,9 +10,9 @@ from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.progress import Progress
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.storage import is_folder, load
-from lifagu.relational.access import USUAL_ACCESS, Access
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import USUAL_ACCESS, Access
 
 if TYPE_CHECKING:
     from lifagu.questions.place import Place

@@ -17,9 +17,9 @@ from lifagu.questions.case import Case
 from lifagu.questions.opened import Opened, opened
 from lifagu.questions.place import Place
 from lifagu.questions.storage import parameters_of
-from lifagu.relational.access import access_of
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import access_of
 
 if TYPE_CHECKING:
     from lifagu.filling.result import Transfer

@@ -22,10 +22,9 @@ from lifagu.formats import write as write_file
 from lifagu.formats.files import ending
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.relational.access import Access, access_of
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.source import Source
+from lifagu.relational.source import Access, Source, access_of
 
 if TYPE_CHECKING:
     from lifagu.relational.template import Template

@@ -12,8 +12,7 @@ from urllib.parse import unquote
 from lifagu.data.databases.environment import Expanded, expanded, values_unshown
 from lifagu.data.databases.urls import SETTINGS, check_settings, shown_path, shown_url, split_url
 from lifagu.errors import FormatError, Remedy
-from lifagu.relational.access import USUAL_ACCESS, Access
-from lifagu.relational.source import Source, scrubbed
+from lifagu.relational.source import USUAL_ACCESS, Access, Source, scrubbed
 
 Kind = Literal["duckdb", "files", "frames", "sqlite", "postgresql"]
 DUCKDB = (".duckdb", ".ddb")

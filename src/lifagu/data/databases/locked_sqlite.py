@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 _REFUSED = (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH)
-_TELLING = (  # what tells of tables, and changes nothing
+_ABOUT = (  # what tells about a table or an index; with an argument, others set something
     *("foreign_key_list", "index_info", "index_list", "index_xinfo", "table_info", "table_list"),
     "table_xinfo",
 )
@@ -24,6 +24,10 @@ def _allowed(action: int, first: str | None, second: str | None, *_: str | None)
     refused = (
         action in _REFUSED
         or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLS)
-        or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() not in _TELLING)
+        or (
+            action == sqlite3.SQLITE_PRAGMA
+            and second is not None
+            and (first or "").lower() not in _ABOUT
+        )
     )
     return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK

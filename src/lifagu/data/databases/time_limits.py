@@ -15,6 +15,7 @@ from lifagu.errors import Remedy, TooLargeError
 
 STEPS = 10_000  # of SQLite's machine between two looks at the clock: some tenths of a millisecond
 _MOST = 2**31 - 1  # milliseconds that PostgreSQL can be told
+_CANCELLED = "57014"
 _SERVER = "SELECT setting::bigint FROM pg_catalog.pg_settings WHERE name = 'statement_timeout'"
 
 
@@ -105,8 +106,6 @@ def guard_of_lent_sqlite(driver: sqlite3.Connection) -> Guard:
 
 def guard_of_postgresql(driver: Any) -> Guard:
     """The server ends it, by the time that is left, or by its own limit if that is stricter."""
-    from psycopg.errors import QueryCanceled
-
     with closing(plain_cursor(driver)) as cursor:
         ((own,),) = cursor.execute(_SERVER).fetchall()
 
@@ -120,8 +119,8 @@ def guard_of_postgresql(driver: Any) -> Guard:
         try:
             with clock.running():
                 yield
-        except QueryCanceled:
-            if clock.is_over:
+        except Exception as error:  # the driver's own, told by what the server says
+            if clock.is_over and getattr(error, "sqlstate", "") == _CANCELLED:
                 raise clock.error() from None
             raise
 
