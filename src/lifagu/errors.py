@@ -150,7 +150,7 @@ class NoAnswerError(LifaguError):
 
 
 class TooLargeError(LifaguError):
-    """Refused because it would not fit; the message holds the estimate and what to do instead."""
+    """It would not fit, or took too long; the message says how much, and what to do instead."""
 
     exit_status = 4
 
