@@ -76,8 +76,8 @@ class Remedy(StrEnum):
     NAME_DATABASE = "if it is meant so, name the database yourself with database=…"
     LONGER_QUERY = "give its table an index, narrow the query, or give a larger query_timeout"
     TRUST_ROLE = (
-        "connect as a role that only reads (CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO "
-        "reader), or give trust_role=True if you trust the template"
+        "connect as another one (CREATE ROLE reader LOGIN IN ROLE pg_read_all_data), or give "
+        "trust_role=True if you trust it"
     )
     VIEW_INSTEAD = "make it a view of the connection, or give trust_role=True"
     OTHER_PORT = "choose another port (0 takes a free one) or host"

@@ -65,8 +65,8 @@ FLAGS = {
         "give its table an index, narrow the query, or raise --query-timeout (0: no limit)"
     ),
     Remedy.TRUST_ROLE: (
-        "connect as a role that only reads (CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO "
-        "reader), or say --trust-role if you trust the template"
+        "connect as another one (CREATE ROLE reader LOGIN IN ROLE pg_read_all_data), or say "
+        "--trust-role if you trust it"
     ),
     Remedy.VIEW_INSTEAD: "make it a view of the connection",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
