@@ -209,7 +209,7 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize("url", MALFORMED)
+@pytest.mark.parametrize("url", mostly_full(MALFORMED, always=MALFORMED[::2]))
 def test_malformed_urls_are_not_repeated(url, tmp_path, capsys):
     path = written(changed(source=url), tmp_path)
     (tmp_path / "own").mkdir()
@@ -275,7 +275,7 @@ REACHING = [
 ]
 
 
-@pytest.mark.parametrize("sql", REACHING)
+@pytest.mark.parametrize("sql", mostly_full(REACHING, always=REACHING[::2]))
 def test_queries_reach_no_file_and_no_address(sql, tmp_path):
     own = tmp_path / "own"
     own.mkdir()

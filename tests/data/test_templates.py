@@ -404,10 +404,7 @@ MISTAKES = [
     ({"source": "none.duckdb"}, "source: there is no such file: .*none.duckdb"),
     ({"source": "data.xlsx"}, "source: 'data.xlsx' is no database that can be read"),
     ({"source": "mysql://x/y"}, "source: the scheme of the URL tells no known database"),
-    (
-        {"source": "${LIFAGU_NOWHERE}"},
-        "source: the source names ..LIFAGU_NOWHERE., which a",
-    ),
+    ({"source": "${LIFAGU_NOWHERE}"}, "source: the source names ..LIFAGU_NOWHERE., which a"),
     ({"soruce": 1}, "soruce: there is no such section; did you mean 'source'"),
     ({"domains": {"Patient": {"sql": 7}}}, "domains.Patient: sql is a text, or a list of lines"),
     ({"domains": {"Patient": {"sql": " "}}}, "domains.Patient: sql is a text"),
