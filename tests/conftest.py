@@ -3,6 +3,7 @@
 import gc
 import itertools
 import os
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -82,18 +83,37 @@ def postgresql_server() -> Iterator[str]:
 _NUMBERS = itertools.count()
 
 
+@pytest.fixture(scope="session")
+def ordinary_role(postgresql_server: str) -> str:
+    """The URL of the server for a role that may make tables in its databases, and nothing else."""
+    import psycopg
+
+    from support.servers import logged_in
+
+    role, password = "ordinary", secrets.token_hex(8)
+    with psycopg.connect(postgresql_server, autocommit=True) as connected:
+        connected.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{password}'")
+    return logged_in(postgresql_server, role, password)
+
+
 @pytest.fixture
-def new_database(postgresql_server: str) -> Callable[[], str]:
-    """Makes empty databases on the server: each call gives the URL of one."""
+def new_database(postgresql_server: str, ordinary_role: str) -> Callable[[], str]:
+    """Makes empty databases on the server: each call gives the URL of one, for its owner."""
     import psycopg
 
     def made() -> str:
         name = f"test_{next(_NUMBERS)}"
         with psycopg.connect(postgresql_server, autocommit=True) as connected:
-            connected.execute(f"CREATE DATABASE {name}")
-        return postgresql_server.rpartition("/")[0] + f"/{name}"
+            connected.execute(f"CREATE DATABASE {name} OWNER ordinary")
+        return ordinary_role.rpartition("/")[0] + f"/{name}"
 
     return made
+
+
+@pytest.fixture
+def as_superuser(postgresql_server: str) -> Callable[[str], str]:
+    """The URL of the same database for the superuser of the server."""
+    return lambda url: postgresql_server.rpartition("/")[0] + f"/{url.rpartition('/')[2]}"
 
 
 # ---- what did not run

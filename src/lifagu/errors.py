@@ -72,17 +72,28 @@ class Remedy(StrEnum):
     ADD_INSTEAD = "add it instead, which may move others: case.add()"
     ONE_TABLE_OR_ADD = 'ask with unknown="one" or unknown="mean", or add it instead: case.add()'
     NO_ADMISSION = "leave that out, or add instead of admitting: case.add()"
+    ALLOW_ENV = 'allow it with env={"NAME": "…"}'
+    NAME_DATABASE = "if it is meant so, name the database yourself with database=…"
+    LONGER_QUERY = "give its table an index, narrow the query, or give a larger query_timeout"
+    TRUST_ROLE = (
+        "connect as another one (CREATE ROLE reader LOGIN IN ROLE pg_read_all_data), or give "
+        "trust_role=True if you trust it"
+    )
+    VIEW_INSTEAD = "make it a view of the connection, or give trust_role=True"
     OTHER_PORT = "choose another port (0 takes a free one) or host"
 
 
 class LifaguError(Exception):
-    """Anything lifagu refuses; the message names the offender, the remedy says what to do."""
+    """Anything lifagu refuses; the message names the offender, the remedy says what to do.
+
+    about: what stands in the remedy for NAME.
+    """
 
     exit_status = 2
 
-    def __init__(self, message: str, *, remedy: Remedy | None = None) -> None:
+    def __init__(self, message: str, *, remedy: Remedy | None = None, about: str = "") -> None:
         super().__init__(message)
-        self.message, self.remedy = message, remedy
+        self.message, self.remedy, self.about = message, remedy, about
 
     def __str__(self) -> str:
         return self.told({})
@@ -100,6 +111,8 @@ class LifaguError(Exception):
         if self.remedy is None:
             return one_line(self.message)
         remedy = words.get(self.remedy, self.remedy.value)
+        if self.about:
+            remedy = remedy.replace("NAME", self.about)
         return f"{one_line(self.message, LONGEST - len(remedy) - 2)}; {remedy}"
 
     def saying(self, message: str) -> Self:
@@ -137,7 +150,7 @@ class NoAnswerError(LifaguError):
 
 
 class TooLargeError(LifaguError):
-    """Refused because it would not fit; the message holds the estimate and what to do instead."""
+    """It would not fit, or took too long; the message says how much, and what to do instead."""
 
     exit_status = 4
 

@@ -5,15 +5,19 @@ import copy
 import json
 import pickle
 import re
+import sqlite3
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 
 import lifagu
 from lifagu.cli import commands
 from lifagu.cli.parser import make_parser
 from lifagu.cli.remedies import FLAGS
+from lifagu.data.databases.trusted_roles import refuse_reaching
 from lifagu.data.duck import Duck
 from lifagu.errors import LONGEST, LifaguError, MissingExtraError, Remedy, did_you_mean, one_line
 from lifagu.experiments.paper import run_paper
@@ -55,6 +59,17 @@ def people() -> lifagu.FactorGraph:
             f"f.{name}", ["H", f"S.{name}"], table
         )
     return builder.factor("lonely", ["H", "L"], None).graph()
+
+
+ENDLESS = "WITH RECURSIVE t(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM t) SELECT max(id) FROM t"
+
+
+def foreign(source: str, sql: str = ENDLESS, **settings: Any) -> lifagu.Case:
+    """A template of one query, opened where we are."""
+    sqlite3.connect("foreign.db").close()
+    template = {"format": "lifagu/1", "source": source or "none.db", "domains": {"D": {"sql": sql}}}
+    Path("foreign.json").write_text(json.dumps(template))
+    return lifagu.open("foreign.json", **settings)
 
 
 @pytest.fixture
@@ -247,6 +262,31 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         lambda: lifagu.open("people.json").admit("zoe", "ann").validate(),
         "validate people.json --admit zoe=ann",
     ),
+    Remedy.ALLOW_ENV: (
+        None,
+        lambda: foreign("postgresql://${LIFAGU_SECRET}@nobody/x"),
+        "check foreign.json",
+    ),
+    Remedy.NAME_DATABASE: (
+        None,
+        lambda: foreign("postgresql://eve@nobody/x?passfile=mine"),
+        "check foreign.json",
+    ),
+    Remedy.LONGER_QUERY: (
+        None,
+        lambda: foreign("foreign.db", query_timeout=0.02),
+        "check foreign.json --query-timeout 0.02",
+    ),
+    Remedy.TRUST_ROLE: (
+        None,
+        lambda: refuse_reaching(lambda _: [("is a superuser", "eve")], "here"),
+        None,
+    ),
+    Remedy.VIEW_INSTEAD: (
+        None,
+        lambda: foreign("", "FROM 'x.csv'", database=duckdb.connect()),
+        None,
+    ),
     Remedy.OTHER_PORT: (None, lambda: serve(ready=print, host=NOWHERE), f"serve --host {NOWHERE}"),
 }
 
@@ -259,14 +299,15 @@ def test_each_caller_is_told_in_its_own_words(here, capsys, remedy):
     with pytest.raises(LifaguError) as raised:
         call()
     assert raised.value.remedy is remedy
-    assert str(raised.value) == f"{raised.value.message}; {remedy.value}"
+    name = raised.value.about or "NAME"
+    assert str(raised.value) == f"{raised.value.message}; {remedy.value.replace('NAME', name)}"
     if command is None:
         return
     status, out, err = run_cli(capsys, *command.split())
     last = err.splitlines()[-1]
     assert (status, out) == (raised.value.exit_status, "")
     assert last.startswith("error: ")
-    assert last.endswith(f"; {FLAGS[remedy]}")
+    assert last.endswith(f"; {FLAGS[remedy].replace('NAME', name)}")
 
 
 def test_every_remedy_has_its_words():

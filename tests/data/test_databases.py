@@ -250,7 +250,9 @@ def test_sources_of_every_form(tmp_path, monkeypatch, new_database):
         url.replace("postgresql:", "postgres:"),
         url.replace("postgresql:", "postgresql+psycopg:"),
     ):
-        assert lifagu.io.load(written(changed(source=source), tmp_path)).model == expected, source
+        path = written(changed(source=source), tmp_path)
+        env = {"SECRET": password, "SECRET_URL": url}
+        assert lifagu.io.load(path, env=env).model == expected, source
         if isinstance(source, str):
             assert lifagu.io.load(written(SMALL, tmp_path), source).model == expected, source
 
@@ -297,10 +299,10 @@ def test_data_files_take_no_results(tmp_path):
             refused(address)
 
 
-def test_what_cannot_be_written_is_refused(tmp_path, new_database):
+def test_what_cannot_be_written_is_refused(tmp_path, new_database, as_superuser):
     url = naive.in_postgresql(TABLES, new_database())
     run(
-        url,
+        as_superuser(url),
         "CREATE ROLE reader LOGIN PASSWORD 'rather secret'",
         "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
     )
@@ -326,7 +328,7 @@ def test_what_cannot_be_written_is_refused(tmp_path, new_database):
             lifagu.FormatError, match=r"no.sqlite: cannot be written: .*not a database"
         ):
             refused(str(tmp_path / "no.sqlite"))
-    run(url, "DROP ROLE reader")
+    run(as_superuser(url), "DROP ROLE reader")
 
 
 def test_a_database_that_another_process_writes_is_refused(tmp_path):

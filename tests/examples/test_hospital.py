@@ -49,7 +49,7 @@ def database(request):
     if request.param == "duckdb":
         yield None
         return
-    with filled_schema(request.getfixturevalue("postgresql_server")) as url:
+    with filled_schema(request.getfixturevalue("new_database")()) as url:
         yield url
 
 
@@ -208,8 +208,8 @@ def test_learned_tables_find_out_that_eve_is_frail(template):
 # ---- Every database alike
 
 
-def test_duckdb_and_postgresql_give_the_same(template, postgresql_server):
-    with filled_schema(postgresql_server) as url:
+def test_duckdb_and_postgresql_give_the_same(template, new_database):
+    with filled_schema(new_database()) as url:
         here, there = lifagu.io.load(template), lifagu.io.load(template, url)
         assert here.model == there.model
         assert dict(here.evidence) == dict(there.evidence)

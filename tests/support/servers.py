@@ -69,6 +69,11 @@ def postgresql() -> Iterator[str]:
             yield f"postgresql://{USER}:{password}@127.0.0.1:{port}/postgres"
 
 
+def logged_in(url: str, role: str, password: str) -> str:
+    """The URL of a server for another role."""
+    return f"postgresql://{role}:{password}@{url.partition('@')[2]}"
+
+
 @contextmanager
 def _ended_after(stop: list[str], folder: str) -> Iterator[None]:
     """Afterwards a waiting process stops the server and removes its folder, even after a kill."""

@@ -28,3 +28,4 @@ Schedule = Literal["parallel", "sequential"]
 SCHEDULES: tuple[str, ...] = get_args(Schedule)
 
 PLACES = ("auto", "memory", "duckdb", "spark")  # where to work; also spark=MASTER
+USUAL_TIMEOUT = 300.0  # seconds that a query of a database may take

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import lifagu
-from lifagu.basics.choices import EngineName
+from lifagu.basics.choices import USUAL_TIMEOUT, EngineName
 from lifagu.cli.output import ProgressLine, note
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> C
         database=given.get("db"),
         learn=learn,
         parameters=_once("--set", given.get("set", [])),
+        env=_environment(given.get("env", [])),
+        query_timeout=given.get("query_timeout", USUAL_TIMEOUT),
+        trust_role=given.get("trust_role", False),
         progress=progress,
         **place,
     )
@@ -71,6 +75,14 @@ def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> C
     # a --seed says which cells are hidden, not where cohorts begin to look
     known = {field.name for field in fields(lifagu.Filling)} - {"seed"}
     return case.fill(**{name: value for name, value in given.items() if name in known})
+
+
+def _environment(names: Sequence[str]) -> dict[str, str]:
+    """The values of the variables that a template may name."""
+    for name in names:
+        if name not in os.environ:
+            raise lifagu.ModelError(f"--env {name}: the environment variable is not set")
+    return {name: os.environ[name] for name in names}
 
 
 def _evidence_file(path: str) -> dict[str, Any]:

@@ -43,6 +43,7 @@ def init(options: argparse.Namespace) -> None:
             individuals=options.individuals,
             tables=options.tables,
             seed=options.seed,
+            query_timeout=options.query_timeout,
             progress=progress,
         )
         if options.out:

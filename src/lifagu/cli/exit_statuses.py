@@ -5,6 +5,6 @@ EXIT_STATUSES = {  # an error knows its own: `exit_status`
     0: "done",
     2: "bad usage or input",
     3: "the question has no answer",
-    4: "it would not fit",
+    4: "it would not fit or took too long",
     INTERRUPTED: "interrupted",
 }

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from lifagu.basics.choices import RULES, SCHEDULES
+from lifagu.basics.choices import RULES, SCHEDULES, USUAL_TIMEOUT
 from lifagu.cli import values
 from lifagu.errors import LifaguError, one_line
 
@@ -76,6 +76,21 @@ def database(parser: Parser) -> None:
     value(parser, "--db", "URL", text)
     text = "the value of a parameter that a template declares, such as ward=4 (repeatable)"
     _repeatable(parser, "--set", "NAME=VALUE", text, values.parameter)
+    text = "an environment variable that a template's own source may name as ${NAME} (repeatable)"
+    _repeatable(parser, "--env", "NAME", text, values.variable)
+    query_timeout(parser)
+    text = (
+        "run a template's queries even as a superuser of PostgreSQL, or a role that could read "
+        "files of the server"
+    )
+    flag(parser, "--trust-role", text)
+
+
+def query_timeout(parser: Parser) -> None:
+    """How long a query may take."""
+    text = "how long a query of a database may take (default 300; 0 or none: no limit)"
+    seconds = {"type": values.seconds, "default": USUAL_TIMEOUT}
+    value(parser, "--query-timeout", "SECONDS", text, **seconds)
 
 
 def evidence(parser: Parser) -> None:

@@ -186,6 +186,7 @@ def _init(parser: Parser) -> None:
     count(parser, "--individuals", "N", 100, 100_000, text)
     count(parser, "--tables", "N", 1, 400, "tables to choose at most")
     count(parser, "--seed", "S", 0, 0, "of the sample, and of hidden cells")
+    options.query_timeout(parser)
     options.json(parser)
     options.quiet(parser)
 

@@ -59,5 +59,15 @@ FLAGS = {
     Remedy.ADD_INSTEAD: "use --add instead, which may move others",
     Remedy.ONE_TABLE_OR_ADD: "ask with --unknown one or mean, or use --add instead",
     Remedy.NO_ADMISSION: "leave that out, or use --add instead of --admit",
+    Remedy.ALLOW_ENV: "allow it with --env NAME",
+    Remedy.NAME_DATABASE: "if it is meant so, name the database yourself with --db",
+    Remedy.LONGER_QUERY: (
+        "give its table an index, narrow the query, or raise --query-timeout (0: no limit)"
+    ),
+    Remedy.TRUST_ROLE: (
+        "connect as another one (CREATE ROLE reader LOGIN IN ROLE pg_read_all_data), or say "
+        "--trust-role if you trust it"
+    ),
+    Remedy.VIEW_INSTEAD: "make it a view of the connection",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
 }

@@ -38,6 +38,13 @@ def parameter(text: str) -> tuple[str, str]:
     return name, value
 
 
+def variable(text: str) -> str:
+    """The name of an environment variable, whose value is taken later."""
+    if not re.fullmatch(r"\w+", text):
+        raise argparse.ArgumentTypeError("it takes the name of a variable alone, without a value")
+    return text
+
+
 def scenario(text: str) -> tuple[str, dict[str, Any]]:
     """A scenario by its text: observations separated by ``;``, or one JSON object of them.
 
@@ -121,6 +128,14 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return -1.0
+
+
+def seconds(text: str) -> float | None:
+    """A time, None for any."""
+    found = 0.0 if text.lower() == "none" else _number(text)
+    if not 0 <= found < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds, or none")
+    return found or None
 
 
 def names(text: str) -> list[str]:

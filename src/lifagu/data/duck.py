@@ -54,6 +54,7 @@ class Duck:
             raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
         self._shown: dict[str, str] = {}
+        self._seconds: float | None = None
         self._thread = one_thread()
         self._is_own = True
         self._connection = self._connected(threads, file, read_only, folder, memory_limit)
@@ -91,6 +92,7 @@ class Duck:
 
         made = cls.__new__(cls)
         made._errors, made._shown, made._thread = duckdb, {}, one_thread()
+        made._seconds = None
         made._connection, made._is_own = connection, False
         return made
 
@@ -123,6 +125,17 @@ class Duck:
         self._thread.shutdown()
         if self._is_own:
             self._connection.close()
+
+    @contextmanager
+    def ended_after(
+        self, seconds: float | None, error: Callable[[], LifaguError]
+    ) -> Iterator[None]:
+        """Whatever is run meanwhile ends after so many seconds each, with this error."""
+        self._seconds, self._too_long = seconds, error
+        try:
+            yield
+        finally:
+            self._seconds = None
 
     def is_query(self, statement: str, place: PathLike) -> bool:
         """Whether a text is one statement that only reads."""
@@ -195,7 +208,11 @@ class Duck:
     def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
         """The result of some work, done in another thread, where Ctrl-C ends it at once."""
         try:
-            return self._thread.submit(work).result()
+            found = self._thread.submit(work)
+            if not wait([found], timeout=self._seconds).done:
+                self._settle()
+                raise self._too_long()
+            return found.result()
         except KeyboardInterrupt:
             self._settle()
             raise

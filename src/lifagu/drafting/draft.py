@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.choices import USUAL_TIMEOUT
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import whole
 from lifagu.basics.progress import Progress, Tell, listener
@@ -19,7 +20,7 @@ from lifagu.drafting.open_questions import PYTHON, Saying
 from lifagu.drafting.schema import DraftSettings
 from lifagu.drafting.template_text import template_text
 from lifagu.errors import FormatError, ModelError
-from lifagu.relational.source import Source
+from lifagu.relational.source import Source, access_of
 
 if TYPE_CHECKING:
     from lifagu.questions.case import Case
@@ -188,6 +189,7 @@ def draft(
     individuals: int = 100_000,
     tables: int = 400,
     seed: int = 0,
+    query_timeout: float | None = USUAL_TIMEOUT,
     progress: Progress | Tell | None = None,
 ) -> Draft:
     """Draft a template from a database: what is in it, what tells about what, what is missing.
@@ -219,6 +221,8 @@ def draft(
         At most so many tables are chosen.
     seed : int
         Of everything that is random.
+    query_timeout : float, optional
+        Seconds that a query may take, five minutes by default; None for no limit.
     progress : callable, optional
         Told what is being done.
 
@@ -249,7 +253,9 @@ def draft(
         whole("tables", tables, 1),
         seed=whole("seed", seed, 0),
     )
-    address = _told_plainly(source_of(source))
+    # all queries are of its own making, and name nothing but tables
+    access = access_of(None, query_timeout, trust_role=True)
+    address = replace(_told_plainly(source_of(source)), access=access)
     begun = time.perf_counter()
     with opened(address) as database:
         found = find(database, address.place, settings, listener(progress))
@@ -260,9 +266,9 @@ def _told_plainly(source: Source) -> Source:
     """A source whose errors name it as the user did."""
     if not isinstance(source.address, str):
         return replace(source, place="your data")
-    from lifagu.data.databases.addresses import without_password
+    from lifagu.data.databases.urls import shown_url
 
-    return replace(source, place=without_password(source.address))
+    return replace(source, place=shown_url(source.address, "your database"))
 
 
 def _written(source: Source, folder: PathLike | None) -> Any:

@@ -168,12 +168,12 @@ class _Reader:
                 files = object_at(given["files"], self.place, "source", "files")
                 if not files or not all(isinstance(path, str) for path in files.values()):
                     raise ModelError("files names for each table the file that holds it")
-                return Source(files, folder, self.where("source"))
+                return Source(files, folder, self.where("source"), is_foreign=True)
             if not isinstance(given, str) or not given:
                 raise ModelError(
                     f"a source is a path, a URL, or an object with files, not {kind_of(given)}"
                 )
-        return Source(given, folder, self.where("source"))
+        return Source(given, folder, self.where("source"), is_foreign=True)
 
     def _domains(self) -> tuple[dict[str, Query], dict[str, Any]]:
         """Queries by domain, and all domains in order, queried ones without constants yet."""

@@ -12,6 +12,7 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.storage import is_folder, load
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import USUAL_ACCESS, Access
 
 if TYPE_CHECKING:
     from lifagu.questions.place import Place
@@ -26,15 +27,16 @@ class Opened:
     """A model and what came with it, shared by all cases about it; folders are read on demand.
 
     path: "" where a model was given; learns: whether tables that a template asks to be learned are
-    learned once they are needed, else they stay unknown; parameters: values for a template. What
-    was computed about it and may be asked for again is kept, the latest of it.
+    learned once they are needed, else they stay unknown; parameters: values for a template; access:
+    what it may use. What was computed and may be asked for again is kept, the latest of it.
     """
 
     path: PathLike = ""
-    database: object = None
+    database: object = field(default=None, repr=False)
     given: Loaded | None = None
     learns: bool = True
     parameters: Mapping[str, object] = field(default_factory=dict)
+    access: Access = USUAL_ACCESS
     _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -52,6 +54,9 @@ class Opened:
                 lambda what: progress.stage(f"reading {what}"),
                 learn=False,
                 parameters=self.parameters,
+                env=self.access.env,
+                query_timeout=self.access.query_timeout,
+                trust_role=self.access.trust_role,
             )
         if self.given.task is not None and self.given.unlearned is not None:
             return self.given.unlearned
@@ -96,11 +101,12 @@ def opened(
     progress: Progress,
     learns: bool,
     parameters: Mapping[str, object],
+    access: Access,
 ) -> Opened:
     """Whatever a case can be about; a file is read now, a folder when it is needed."""
     if isinstance(subject, FactorGraph | ParfactorGraph):
         return Opened(given=Loaded(subject, {}))
-    found = Opened(subject, database, learns=learns, parameters=parameters)
+    found = Opened(subject, database, learns=learns, parameters=parameters, access=access)
     if database is not None or parameters or not found.is_folder:
         found.read(progress)
     return found

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.choices import USUAL_TIMEOUT
 from lifagu.basics.progress import Progress, Tell, listener
 from lifagu.errors import ModelError, Remedy
 from lifagu.graph.factor_graph import FactorGraph
@@ -18,6 +19,7 @@ from lifagu.questions.place import Place
 from lifagu.questions.storage import parameters_of
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import access_of
 
 if TYPE_CHECKING:
     from lifagu.filling.result import Transfer
@@ -34,6 +36,9 @@ def open(
     rounds: int = 1000,
     learn: bool = True,
     parameters: Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    query_timeout: float | None = USUAL_TIMEOUT,
+    trust_role: bool = False,
     progress: Progress | Tell | None = None,
 ) -> Case:
     """Open a model to ask it: a file, a folder, a template with its database, or a model in memory.
@@ -66,6 +71,14 @@ def open(
     parameters : mapping, optional
         Values of a template's parameters, by name, in place of those that it declares, such as
         ``{"ward": 4}``; a text is read as what was declared.
+    env : mapping, optional
+        By name what ``${NAME}`` in a template's own source stands for, such as
+        ``{"DB_PASSWORD": getpass()}``. A template takes nothing from the environment by itself.
+    query_timeout : float, optional
+        Seconds that a query of a template may take, five minutes by default; None for no limit.
+    trust_role : bool
+        Whether a template's queries may run with all that a connection allows: as a superuser of
+        PostgreSQL or a role that reads files there, and on files by an open connection to DuckDB.
     progress : callable, optional
         Called with (done, total) now and then, and its `stage` with what begins, if it has one.
 
@@ -88,6 +101,7 @@ def open(
     1.0
     """
     values = parameters_of(parameters)
+    access = access_of(env, query_timeout, trust_role)
     if values and not isinstance(subject, str | os.PathLike):
         raise ModelError("a model in memory has no parameters", remedy=Remedy.NO_PARAMETERS)
     place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
@@ -100,7 +114,7 @@ def open(
     if isinstance(subject, Loaded):
         return Case(Opened(given=subject, learns=learn), place=place)
     if isinstance(subject, str | os.PathLike | FactorGraph | ParfactorGraph):
-        found = opened(subject, database, place.progress, learn, values)
+        found = opened(subject, database, place.progress, learn, values, access)
         return Case(found, place=place)
     return _of_transfer(subject, place)
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lifagu.basics.atomic_files import PathLike, failing, is_being_replaced
+from lifagu.basics.choices import USUAL_TIMEOUT
 from lifagu.basics.columns import Columns
 from lifagu.basics.inputs import by_name
 from lifagu.basics.inputs import path as as_path
@@ -23,7 +24,7 @@ from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.source import Source
+from lifagu.relational.source import Access, Source, access_of
 
 if TYPE_CHECKING:
     from lifagu.relational.template import Template
@@ -35,6 +36,9 @@ def load(
     progress: Callable[[str], None] | None = None,
     learn: bool = True,
     parameters: Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    query_timeout: float | None = USUAL_TIMEOUT,
+    trust_role: bool = False,
 ) -> Loaded:
     """Read a model, its evidence and its questions at once.
 
@@ -54,11 +58,18 @@ def load(
         otherwise.
     parameters : mapping, optional
         Values of a template's parameters, by name, in place of those that it declares.
+    env : mapping, optional
+        By name what ``${NAME}`` in a template's own source may stand for; as for `lifagu.open`.
+    query_timeout : float, optional
+        Seconds that a query of a template may take; None for no limit.
+    trust_role : bool
+        Whether a template's queries may reach beyond tables; as for `lifagu.open`.
 
     Returns
     -------
     Loaded
     """
+    access = access_of(env, query_timeout, trust_role)
     if is_folder(path):
         from lifagu.data.parquet.reading import load_folder
 
@@ -69,18 +80,20 @@ def load(
     if template is None:
         _refuse_given(path, database, parameters)
         return found.loaded()
-    return _from_database(template, database, progress, learn)
+    return _from_database(template, database, access, progress, learn)
 
 
 def _from_database(
     template: Template,
     database: object,
+    access: Access,
     progress: Callable[[str], None] | None = None,
     learn: bool = True,
 ) -> Loaded:
     from lifagu.data.templates import load_template
 
     source = template.source if database is None else source_of(database)
+    source = None if source is None else replace(source, access=access)
     loaded = replace(load_template(template, source, progress), source=source)
     if loaded.task is None or not learn:
         return loaded
@@ -91,7 +104,12 @@ def _from_database(
 
 
 def read(
-    path: PathLike, database: object = None, parameters: Mapping[str, object] | None = None
+    path: PathLike,
+    database: object = None,
+    parameters: Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    query_timeout: float | None = USUAL_TIMEOUT,
+    trust_role: bool = False,
 ) -> FactorGraph | ParfactorGraph:
     """Read a model.
 
@@ -103,6 +121,8 @@ def read(
         What a template is to read instead of its own source; as in `load`.
     parameters : mapping, optional
         Values of a template's parameters; as in `load`.
+    env, query_timeout, trust_role
+        What a template may use; as in `load`.
 
     Returns
     -------
@@ -115,6 +135,7 @@ def read(
     >>> read(files("lifagu") / "examples/epidemic.json").summary.split(",")[0]
     '9 variables'
     """
+    access = access_of(env, query_timeout, trust_role)
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder
 
@@ -123,13 +144,18 @@ def read(
     found = contents(path)
     template = found.template(parameters_of(parameters))
     if template is not None:
-        return _from_database(template, database).model
+        return _from_database(template, database, access).model
     _refuse_given(path, database, parameters)
     return found.model()
 
 
 def read_evidence(
-    path: PathLike, database: object = None, parameters: Mapping[str, object] | None = None
+    path: PathLike,
+    database: object = None,
+    parameters: Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    query_timeout: float | None = USUAL_TIMEOUT,
+    trust_role: bool = False,
 ) -> dict[str, Observation]:
     """The evidence in a file or folder; models in other formats carry none.
 
@@ -141,12 +167,15 @@ def read_evidence(
         As in `load`.
     parameters : mapping, optional
         As in `load`.
+    env, query_timeout, trust_role
+        What a template may use; as in `load`.
 
     Returns
     -------
     dict
         Name → label, or name → {label: likelihood}.
     """
+    access = access_of(env, query_timeout, trust_role)
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder_evidence
 
@@ -156,7 +185,7 @@ def read_evidence(
     return (
         found.evidence()
         if template is None
-        else dict(_from_database(template, database, learn=False).evidence)
+        else dict(_from_database(template, database, access, learn=False).evidence)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Protocol
 
 from lifagu.basics.columns import MOST_BYTES, Columns, Wide
@@ -18,6 +19,7 @@ from lifagu.data.databases.duckdb_files import (
     is_parquet,
     replace_in_duckdb,
 )
+from lifagu.data.databases.environment import values_unshown
 from lifagu.data.databases.handed_over import meant_by
 from lifagu.data.databases.queries import query_error
 from lifagu.data.databases.wide_views import result_name
@@ -71,11 +73,14 @@ def opened(source: Source | None) -> Iterator[Database]:
     if source is None:
         yield NoDatabase()
         return
-    address = meant_by(source)
+    address = replace(meant_by(source), access=source.access)
     served = address.kind in ("postgresql", "sqlite")
     # read when they are asked for
     parquet = [table for table, path in address.files.items() if is_parquet(path)]
-    with pin(address.shown, address.files, by_path=parquet) as files:
+    with (
+        values_unshown(source, _in_paths(address)),
+        pin(address.shown, address.files, by_path=parquet) as files,
+    ):
         database: Database = ServedDatabase(address) if served else EmbeddedDatabase(address, files)
         try:
             yield database
@@ -93,13 +98,20 @@ def write_results(source: Source, tables: Mapping[str, Columns]) -> None:
     address = _writable(source)
     for name, columns in tables.items():
         _check_names(result_name(name), columns)
-    (replace_in_duckdb if address.kind == "duckdb" else replace_in_served)(address, tables)
+    with values_unshown(source, _in_paths(address)):
+        (replace_in_duckdb if address.kind == "duckdb" else replace_in_served)(address, tables)
 
 
 def check_writable(source: Source) -> None:
     """Refuse now, before long work, a database that `write_results` would refuse."""
     address = _writable(source)
-    (check_duckdb if address.kind == "duckdb" else check_served)(address)
+    with values_unshown(source, _in_paths(address)):
+        (check_duckdb if address.kind == "duckdb" else check_served)(address)
+
+
+def _in_paths(address: Address) -> tuple[str, ...]:
+    """Values that errors could show in paths; what drivers of servers say is masked already."""
+    return () if address.kind in ("postgresql", "sqlite") else address.secrets
 
 
 def _writable(source: Source) -> Address:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote
 
-from lifagu.errors import FormatError
-from lifagu.relational.source import Source
+from lifagu.data.databases.environment import Expanded, expanded, values_unshown
+from lifagu.data.databases.urls import SETTINGS, check_settings, shown_path, shown_url, split_url
+from lifagu.errors import FormatError, Remedy
+from lifagu.relational.source import USUAL_ACCESS, Access, Source, scrubbed
 
 Kind = Literal["duckdb", "files", "frames", "sqlite", "postgresql"]
 DUCKDB = (".duckdb", ".ddb")
@@ -23,7 +24,6 @@ _SCHEMES: dict[str, Kind] = {
     "sqlite": "sqlite",
     "duckdb": "duckdb",
 }
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Address:
     """What a source means: target is the path or the whole URL, never shown; shown is.
 
     files: the path of each table, for the kind files; secrets: what must not appear in messages;
-    frames: tables that are in memory already; held: a connection that is open already.
+    frames: tables that are in memory already; held: a connection that is open already; access: what
+    queries may; settings: of the connection, beside those in the URL.
     """
 
     kind: Kind
@@ -41,12 +42,14 @@ class Address:
     secrets: tuple[str, ...] = ()
     frames: Mapping[str, Any] = field(default_factory=dict)
     held: Any = None
+    access: Access = USUAL_ACCESS
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def masked(self, text: str) -> str:
         """A driver's message on one line, without what is secret."""
         for secret in self.secrets:
             text = text.replace(secret, "***")
-        return " ".join(text.split())
+        return " ".join(scrubbed(text).split())
 
     def __repr__(self) -> str:
         return f"<Address: {self.kind} {self.shown}>"
@@ -61,23 +64,28 @@ def address_of(source: Source) -> Address:
         for name, path in files.items():
             _check_table(name, path, source)
         return Address("files", "", f"{len(files)} files", files)
-    shown = str(source.address)
-    address, secrets = _expanded(shown, source.place)
-    scheme, sign, _ = address.partition("://")
+    given = expanded(source)
+    with values_unshown(source, given.secrets):
+        return _meant(given, source)
+
+
+def _meant(given: Expanded, source: Source) -> Address:
+    scheme, sign, _ = given.address.partition("://")
     if sign:
-        return _url(address, scheme, secrets, source)
-    path = _path(address, source)
-    name = path.name.lower()
+        return _url(given, scheme, source)
+    path = _path(given.address, source)
+    name, secrets = path.name.lower(), given.secrets
+    shown = given.written
     if path.is_dir():
-        return Address("files", "", shown, _tables_in(path, source))
-    if name.endswith(DUCKDB):
-        return Address("duckdb", str(_existing(path, source)), shown)
-    if name.endswith(SQLITE):
-        return Address("sqlite", str(_existing(path, source)), shown)
+        return Address("files", "", shown, _tables_in(path, source), secrets=secrets)
+    if name.endswith((*DUCKDB, *SQLITE)):
+        target = str(_existing(path, source))
+        return Address("duckdb" if name.endswith(DUCKDB) else "sqlite", target, shown, {}, secrets)
     if name.endswith(FILES):
-        return Address("files", "", shown, {path.name.partition(".")[0]: _existing(path, source)})
+        files = {path.name.partition(".")[0]: _existing(path, source)}
+        return Address("files", "", shown, files, secrets)
     raise FormatError(
-        f"{source.place}: '{shown}' is no database that can be read; "
+        f"{source.place}: '{shown_path(shown)}' is no database that can be read; "
         f"name a file ({', '.join((*DUCKDB, *SQLITE))}), data files ({', '.join(FILES)}) "
         "or a URL postgresql://user@host/database"
     )
@@ -90,47 +98,42 @@ def without_password(url: str) -> str:
     'postgresql://eve@host/wards?sslmode=require'
     """
     bare = re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1@", url)
-    bare = re.sub(r"([?&])password=[^&]*&?", r"\1", bare)
+    bare = re.sub(r"([?&])(?:ssl)?password=[^&]*&?", r"\1", bare)
     return bare.rstrip("?&")
 
 
-def _expanded(address: str, place: str) -> tuple[str, tuple[str, ...]]:
-    """The address with ${NAME} replaced by environment variables, and their values."""
-    secrets: list[str] = []
-
-    def value(match: re.Match[str]) -> str:
-        if match[1] not in os.environ:
-            raise FormatError(f"{place}: the environment variable {match[1]} is not set")
-        secrets.append(os.environ[match[1]])
-        return quote(secrets[-1], safe="") if "://" in address else secrets[-1]
-
-    return _VARIABLE.sub(value, address), tuple(secrets)
-
-
-def _url(address: str, scheme: str, secrets: tuple[str, ...], source: Source) -> Address:
+def _url(given: Expanded, scheme: str, source: Source) -> Address:
+    address = given.address
     kind = _SCHEMES.get(scheme.partition("+")[0].lower())
     if kind is None:
         raise FormatError(
-            f"{source.place}: the scheme '{scheme}' tells no known database; "
+            f"{source.place}: the scheme of the URL tells no known database; "
             f"known are {', '.join(_SCHEMES)}"
         )
     if kind != "postgresql":  # sqlite:///relative and sqlite:////absolute
-        path = _existing(_path(address.partition(":///")[2], source), source)
-        return Address(kind, str(path), str(path))
-    try:
-        parts = urlsplit(address)
-        password, host, port = parts.password, parts.hostname, parts.port
-    except ValueError:
-        raise FormatError(
-            f"{source.place}: the URL cannot be read; write postgresql://user@host:5432/database"
-        ) from None
-    where = f"{host or ''}{f':{port}' if port else ''}"
-    shown = f"postgresql://{f'{parts.username}@' if parts.username else ''}{where}{parts.path}"
+        _, sign, file = address.partition(":///")
+        if not sign:
+            raise FormatError(f"{source.place}: the URL names no file; write {kind}:///path")
+        path = _existing(_path(file, source), source)
+        return Address(kind, str(path), given.written, {}, given.secrets)
+    parts = split_url(address, source.place)
+    if given.is_foreign:
+        check_settings(parts, source.place)
+    shown = given.written  # all of it may be a value, which is not shown
+    if "://" in shown:
+        shown = "postgresql" + shown_url(shown, source.place)[len(scheme) :]
     target = "postgresql+psycopg" + address[len(scheme) :]
-    hidden = {address, target, *secrets, *([password, unquote(password)] if password else [])}
-    hidden |= {unquote(each) for each in re.findall(r"password=([^&]*)", parts.query)}
-    longest_first = sorted(hidden - {"", parts.username}, key=len, reverse=True)
-    return Address(kind, target, shown, secrets=tuple(longest_first))
+    password = parts.password
+    hidden = {address, target, *([password, unquote(password)] if password else [])}
+    hidden |= {unquote(each) for each in re.split("[&=]", parts.query)} - set(SETTINGS)
+    hidden = (hidden - {parts.username}) | set(given.secrets)
+    longest_first = tuple(sorted(hidden - {""}, key=lambda each: (-len(each), each)))
+    # what the environment holds for the user's own server is not sent to any that a template names
+    own = {"password": source.access.env.get("PGPASSWORD", "")}
+    has_password = bool(password) or "password=" in parts.query
+    settings = own if given.is_foreign and not has_password else {}
+    secrets = (*longest_first, *filter(None, settings.values()))
+    return Address(kind, target, shown, secrets=secrets, settings=settings)
 
 
 def _path(text: str, source: Source) -> Path:
@@ -138,8 +141,16 @@ def _path(text: str, source: Source) -> Path:
 
 
 def _existing(path: Path, source: Source) -> Path:
+    """A file that is there; a template's is what its name says, wherever a link in it leads."""
     if not path.is_file():
-        raise FormatError(f"{source.place}: there is no such file: {path}")
+        raise FormatError(f"{source.place}: there is no such file: {shown_path(path)}")
+    real = path.resolve()
+    known = real.name.lower().endswith((*DUCKDB, *SQLITE, *FILES))
+    if source.is_foreign and not known and not real.is_relative_to(Path(source.folder).resolve()):
+        raise FormatError(
+            f"{source.place}: {path} is a link to something else than data, elsewhere",
+            remedy=Remedy.NAME_DATABASE,
+        )
     return path
 
 
@@ -156,7 +167,7 @@ def _tables_in(folder: Path, source: Source) -> dict[str, Path]:
                 raise FormatError(
                     f"{source.place}: {found[name]} and {path} would both be the table '{name}'"
                 )
-            found[name] = path
+            found[name] = _existing(path, source)
     if not found:
         raise FormatError(
             f"{source.place}: the folder {folder} holds no data files ({', '.join(FILES)})"

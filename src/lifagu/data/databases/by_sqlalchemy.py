@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -16,12 +17,22 @@ from lifagu.data.databases.catalogue.of_postgresql import catalogue_of_postgresq
 from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
 from lifagu.data.databases.cells import CellColumn, cells_of
 from lifagu.data.databases.lent_connections import driver_of, plain_cursor, read_without_trace
+from lifagu.data.databases.locked_sqlite import lock
 from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
-from lifagu.errors import FormatError, MissingExtraError
+from lifagu.data.databases.time_limits import (
+    Clock,
+    Guard,
+    guard_of_lent_sqlite,
+    guard_of_postgresql,
+    guard_of_sqlite,
+)
+from lifagu.data.databases.trusted_roles import refuse_reaching
+from lifagu.errors import FormatError, MissingExtraError, Remedy
 from lifagu.relational.template import Query
 
 _READ_ONLY = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LEADING = ("select", "with", "values", "table")
+_BEFORE = re.compile(r"(?:[\s(]+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 
 
 class ServedDatabase:
@@ -35,8 +46,20 @@ class ServedDatabase:
                 opened.enter_context(read_without_trace(self._driver))
             elif address.kind == "sqlite":  # its driver would see a new state with each query
                 self._driver.isolation_level = None
+                lock(self._driver)
                 self._driver.cursor().execute("BEGIN")
+            self._guard = self._guarded()
+            if address.kind == "postgresql" and not address.access.trust_role:
+                refuse_reaching(self._rows, address.shown)
             self._opened = opened.pop_all()
+
+    def _guarded(self) -> Guard:
+        """What ends a query that takes too long."""
+        if self._address.kind == "postgresql":
+            return guard_of_postgresql(self._driver)
+        if self._address.held is not None:
+            return guard_of_lent_sqlite(self._driver)
+        return guard_of_sqlite(self._driver)
 
     def close(self) -> None:
         """Give the connection back; one that was handed over is as it was."""
@@ -45,15 +68,15 @@ class ServedDatabase:
 
     def columns(self, query: Query) -> list[str]:
         """The names of a query's columns."""
-        with self._cursor(
-            query, f"SELECT * FROM ({plain(query.sql)}) AS records LIMIT 0"
-        ) as cursor:
+        within = f"SELECT * FROM ({plain(query.sql)}) AS records LIMIT 0"
+        with self._cursor(query, within, self._clock()) as cursor:
             return [each[0] for each in cursor.description]
 
     def batches(self, query: Query) -> Iterator[list[CellColumn]]:
         """The rows of a query, some at a time, by column."""
-        with self._cursor(query, plain(query.sql)) as cursor:
-            while rows := cursor.fetchmany(BATCH):
+        clock = self._clock()
+        with self._cursor(query, plain(query.sql), clock) as cursor:
+            while rows := self._fetched(cursor, clock):
                 yield [cells_of(column) for column in zip(*rows, strict=True)]
 
     def catalogue(self) -> Catalogue:
@@ -71,10 +94,17 @@ class ServedDatabase:
             cursor.execute(statement)
             return list(cursor.fetchall())
 
+    def _clock(self) -> Clock:
+        return Clock(self._address.access.query_timeout)
+
+    def _fetched(self, cursor: Any, clock: Clock) -> list[tuple[Any, ...]]:
+        with self._guard(clock):
+            return list(cursor.fetchmany(BATCH))
+
     @contextmanager
-    def _cursor(self, query: Query, statement: str) -> Iterator[Any]:
+    def _cursor(self, query: Query, statement: str, clock: Clock) -> Iterator[Any]:
         """A cursor of the driver's own, with plain tuples as rows; PostgreSQL's stays there."""
-        if not query.sql.lstrip("( \t\r\n").lower().startswith((*_LEADING, "--", "/*")):
+        if not _BEFORE.sub("", query.sql, count=1).lower().startswith(_LEADING):
             raise not_a_query(query)
         on_server = {"name": "lifagu"} if self._address.kind == "postgresql" else {}
         with (
@@ -82,10 +112,11 @@ class ServedDatabase:
             said_plainly(self._address),
             _ended(plain_cursor(self._driver, **on_server)) as cursor,
         ):
-            if self._address.kind == "postgresql":
-                cursor.execute(*for_psycopg(statement, query.values))
-            else:
-                cursor.execute(statement, dict(query.values) or ())
+            with self._guard(clock):
+                if self._address.kind == "postgresql":
+                    cursor.execute(*for_psycopg(statement, query.values))
+                else:
+                    cursor.execute(statement, dict(query.values) or ())
             yield cursor
 
 
@@ -133,7 +164,7 @@ def _to_server(address: Address, read_only: bool) -> Iterator[Any]:
             address.target,
             poolclass=sqlalchemy.pool.NullPool,
             hide_parameters=True,
-            connect_args={"connect_timeout": 10},
+            connect_args={"connect_timeout": 10, **address.settings},
         )
         found = engine.connect()
     try:
@@ -175,4 +206,7 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
         yield
     except _driver_errors(address) as error:
         told = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        raise FormatError(f"{before}{address.masked(told)}") from None
+        remedy, about = None, ""
+        if address.settings.get("password") == "" and "no password supplied" in told:
+            remedy, about = Remedy.ALLOW_ENV, "PGPASSWORD"
+        raise FormatError(f"{before}{address.masked(told)}", remedy=remedy, about=about) from None

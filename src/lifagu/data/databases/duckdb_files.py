@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +21,9 @@ from lifagu.data.databases.bound_parameters import for_duckdb
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
+from lifagu.data.databases.lent_duckdb import refuse_reaching
 from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
+from lifagu.data.databases.time_limits import took_too_long
 from lifagu.data.databases.wide_views import has_base, is_view, own_views, result_name, wide_view
 from lifagu.data.duck import Duck, literal, quoted
 from lifagu.data.parquet.copying import selected
@@ -105,7 +108,7 @@ class EmbeddedDatabase:
         """The rows of a query, some at a time, by column."""
         types = self._types(query)
         asked, values = for_duckdb(plain(query.sql), query.values)
-        with failed(query):
+        with failed(query), self._ended_in_time():
             self._duck.run(f"CREATE OR REPLACE TEMP TABLE lifagu_rows AS {asked}", "", values)
             ((first, count),) = self._duck.rows(
                 "SELECT coalesce(min(rowid), 0), count(*) FROM lifagu_rows", ""
@@ -128,11 +131,17 @@ class EmbeddedDatabase:
 
     def _types(self, query: Query) -> dict[str, str]:
         asked, values = for_duckdb(plain(query.sql), query.values)
-        with failed(query):
+        with failed(query), self._ended_in_time():
             if not self._duck.is_query(asked, ""):
                 raise not_a_query(query)
+            if self._address.held is not None and not self._address.access.trust_role:
+                refuse_reaching(self._duck, asked, query)
             described = self._duck.rows(f"DESCRIBE {asked}", "", values)
             return {str(row[0]): str(row[1]) for row in described}
+
+    def _ended_in_time(self) -> AbstractContextManager[None]:
+        seconds = self._address.access.query_timeout
+        return self._duck.ended_after(seconds, lambda: took_too_long(seconds or 0))
 
     def _column(self, name: str, kind: str, page: str) -> CellColumn:
         if kind.endswith("]"):

@@ -9,6 +9,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def meant_by(source: Source) -> Address:
     ):
         return address_of(source)
     if isinstance(given, os.PathLike):
-        return address_of(Source(os.fspath(given), source.folder, source.place))
+        return address_of(replace(source, address=os.fspath(given)))
     found = _connection(given, source)
     if found is not None:
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lifagu.errors import FormatError, TooLargeError
+from lifagu.errors import FormatError, Remedy, TooLargeError
 from lifagu.relational.template import Query
 
 BATCH = 2**17  # rows that are held as objects of the driver at a time
@@ -43,7 +43,10 @@ def failed(query: Query) -> Iterator[None]:
     try:
         yield
     except TooLargeError as error:
-        raise error.saying(f"{query.place}: {error.message.removeprefix(': ')}") from None
+        said = f"{query.place}: {error.message.removeprefix(': ')}"
+        if error.remedy is Remedy.LONGER_QUERY:
+            said = f"{said}; it is: {shown_sql(query)}"
+        raise error.saying(said) from None
     except FormatError as error:
         if error.message.startswith(f"{query.place}:"):
             raise

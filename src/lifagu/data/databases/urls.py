@@ -1,0 +1,91 @@
+"""URLs of databases: read strictly, and never repeated when they are malformed."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from lifagu.errors import FormatError, Remedy
+
+SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb")
+FORM = "postgresql://user@host:5432/database"
+# what a template may set in a URL; others name files of yours, or hand on what proves who you are
+SETTINGS = (
+    *("application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname"),
+    *("host", "options", "password", "port", "require_auth", "sslmode", "sslrootcert"),
+    *("target_session_attrs", "user"),
+)
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
+_HIDING = re.compile(r"@|://|^\w{2,}:|(passw(or)?d|pwd)\s*=", re.IGNORECASE)
+
+
+def split_url(url: str, place: str) -> SplitResult:
+    """The parts of a URL, where nobody could read others in it.
+
+    >>> split_url("postgresql://eve:12/34@host/wards", "database")
+    Traceback (most recent call last):
+    lifagu.errors.FormatError: database: the URL cannot be read: a sign @ stands behind the host; \
+write postgresql://user@host:5432/database, and in a password %40 for @, %2F for /, %23 for #
+    """
+    try:
+        parts = urlsplit(url)
+        _ = parts.hostname, parts.port
+    except ValueError:
+        raise _malformed(place, "there is no host, or no port as a number") from None
+    if _UNSEEN.search(url):
+        raise _malformed(place, "it holds a line end or another sign that cannot be seen")
+    if parts.netloc.count("@") > 1:
+        raise _malformed(place, "there are several signs @")
+    if "#" in url:
+        raise _malformed(place, "it holds a sign #")
+    if "@" in parts.path + parts.query:
+        raise _malformed(place, "a sign @ stands behind the host")
+    return parts
+
+
+def _malformed(place: str, why: str) -> FormatError:
+    signs = "and in a password %40 for @, %2F for /, %23 for #"
+    return FormatError(f"{place}: the URL cannot be read: {why}; write {FORM}, {signs}")
+
+
+def shown_url(url: str, place: str) -> str:
+    """A URL, or a path, for errors: without a password and settings, which are not for everybody.
+
+    >>> shown_url("postgresql://eve:secret@host/wards?password=secret", "your database")
+    'postgresql://eve@host/wards'
+    >>> shown_url("postgresql:/eve:secret@host/wards", "your database")
+    'your database'
+    """
+    if "://" not in url:
+        return place if may_hold_password(url) else url
+    parts = split_url(url, place)
+    if parts.scheme.partition("+")[0] not in SCHEMES:
+        return place
+    user, sign, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{sign}{host}{parts.path}"
+
+
+def check_settings(parts: SplitResult, place: str) -> None:
+    """Refuse settings that a template may not choose."""
+    for setting in parts.query.split("&") if parts.query else ():
+        if unquote(setting.partition("=")[0]) not in SETTINGS:
+            raise FormatError(
+                f"{place}: the URL has a setting that a template may not choose; it may choose "
+                f"{', '.join(SETTINGS)}",
+                remedy=Remedy.NAME_DATABASE,
+            )
+
+
+def may_hold_password(path: str) -> bool:
+    """Whether a path looks like a URL that was mistyped."""
+    return _HIDING.search(path) is not None
+
+
+def shown_path(text: object) -> str:
+    """A path for an error, unless it looks like a URL that was mistyped, which may hold a password.
+
+    >>> shown_path("wards/beds.csv"), shown_path("postgresql:/eve:secret@host/wards")
+    ('wards/beds.csv', 'what it names (not shown, as it may hold a password)')
+    """
+    hidden = "what it names (not shown, as it may hold a password)"
+    return hidden if may_hold_password(str(text)) else str(text)
