@@ -38,7 +38,7 @@ def factory(tmp_path_factory):
 @pytest.fixture(scope="module")
 def hospital(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hospital")
-    return opened(install_hospital(folder, made_hospital(100)), folder)
+    return opened(install_hospital(folder, made_hospital()), folder)
 
 
 def test_the_overview_says_what_is_missing_and_where_tables_come_from(factory):

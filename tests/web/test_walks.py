@@ -42,7 +42,7 @@ def factory(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hospital(tmp_path_factory):
-    template = install_hospital(tmp_path_factory.mktemp("hospital") / "h", made_hospital(100))
+    template = install_hospital(tmp_path_factory.mktemp("hospital") / "h", made_hospital())
     with served(str(template)) as server:
         yield server
 

@@ -143,7 +143,7 @@ class Scenarios(Frozen):
         for name, seen in observed.items():
             if text("a scenario", name) == AS_IT_IS:
                 raise ModelError(f"'{AS_IT_IS}' is no name of a scenario; give it another one")
-            with _named(name):
+            with in_scenario(name):
                 cases[name] = observe(seen)
         return cls(cases)
 
@@ -229,7 +229,7 @@ class Scenarios(Frozen):
         found = {AS_IT_IS: first}
         for name, case in self.cases.items():
             if name != AS_IT_IS:
-                with _named(name):
+                with in_scenario(name):
                     other = ask_all(case, relation, replace(wanted, unobserved=False))
                     found[name] = other.of_names(first.requested.names)
         return SideBySide(found, first.checked(value))
@@ -238,7 +238,7 @@ class Scenarios(Frozen):
         """What each case answers; an error says in which scenario."""
         found = {}
         for name, case in self.cases.items():
-            with _named(name):
+            with in_scenario(name):
                 found[name] = ask(case)
         return found
 
@@ -247,7 +247,7 @@ class Scenarios(Frozen):
 
 
 @contextmanager
-def _named(scenario: str) -> Iterator[None]:
+def in_scenario(scenario: str) -> Iterator[None]:
     """Let an error say in which scenario it is, unless it is so without one."""
     try:
         yield

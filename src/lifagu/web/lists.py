@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.errors import ModelError
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.requested_marginals import asked_numbers
-from lifagu.questions.scenarios import AS_IT_IS
+from lifagu.questions.scenarios import AS_IT_IS, in_scenario
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.web.inputs import Request
 from lifagu.web.reply import Reply
@@ -231,16 +232,23 @@ def scenarios(bench: Workbench, request: Request) -> dict[str, Any]:
     names = (request.variables or ())[:MOST_COMPARED]
     if not (names and request.scenarios):
         raise ModelError("name what is asked about, and keep a scenario to compare it under")
-    bench.progress.stage("asking under each scenario")
-    told = bench.case(request).scenarios(request.scenarios).ask_each(names, request.engine)
+    told = {AS_IT_IS: bench.case(request).ask_each(names, request.engine)}
+    for name, evidence in request.scenarios.items():
+        bench.progress.stage(f"asking under {name[:60]}")
+        with in_scenario(name):
+            case = bench.case(replace(request, evidence=evidence))
+            told[name] = case.ask_each(names, request.engine)
     return {
-        "scenarios": list(told[0]),
+        "scenarios": list(told),
         "answers": [
             {
                 "name": name,
-                "labels": list(each.probabilities(AS_IT_IS)),
-                "probabilities": {one: list(each.probabilities(one).values()) for one in each},
+                "labels": list(told[AS_IT_IS][place].ranges[0]),
+                "probabilities": {
+                    each: answers[place].probabilities.reshape(-1).tolist()
+                    for each, answers in told.items()
+                },
             }
-            for name, each in zip(names, told, strict=True)
+            for place, name in enumerate(names)
         ],
     }

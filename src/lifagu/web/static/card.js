@@ -310,11 +310,13 @@ async function loadAround() {
   around.show(scene, describe);
   around.mark("central", found.variables.filter(({ central }) => central).map(({ id }) => id));
   around.observe(new Map(found.variables.filter(({ observed }) => observed !== null).map(({ id, observed }) => [id, observed])), describe);
-  const hidden = found.variables.filter(({ more: many }) => many > 0).length;
+  const isShared = ({ more: many, individuals, central }) => many > 0 && (central || !individuals.length);
+  const hubs = found.variables.filter(isShared).map(({ name }) => name);
   byId("around-title").textContent = `Around ${state.individual}`;
-  byId("around-note").textContent = hidden
-    ? `Two steps of the graph. ${hidden === 1 ? "One variable has" : `${hidden} variables have`} more factors: click it to see more of them. Click a neighbour to go there.`
-    : "Two steps of the graph. Click a neighbour to go there.";
+  byId("around-note").textContent = [
+    "Two steps of the graph. Click somebody else to go there.",
+    hubs.length ? `Click ${hubs.slice(0, 3).join(" or ")} to see more of what it leads to.` : "",
+  ].join(" ");
 }
 
 const withMore = (node) => {
@@ -334,8 +336,9 @@ function pick(node) {
   const variable = variables.get(node.id);
   if (!variable) return;
   const other = variable.individuals.find((each) => each !== shown);
-  if (variable.more > 0 && !opened.includes(variable.name)) {
+  if (other && !variable.central) showIndividual(other);
+  else if (variable.more > 0 && !opened.includes(variable.name)) {
     opened = [...opened, variable.name];
     loadAround();
-  } else if (other && !variable.central) showIndividual(other);
+  }
 }
