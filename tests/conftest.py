@@ -4,8 +4,11 @@ import gc
 import itertools
 import os
 import secrets
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +22,28 @@ settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 # half the work for short runs
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+# ---- temporary files
+
+IN_MEMORY, ENOUGH = Path("/dev/shm"), 4 * 2**30
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Short runs keep temporary files in memory where there is room, if nobody says otherwise.
+
+    Databases wait until a disk has what they write, hundreds of times in a test; that is most of
+    the time such tests take. Longer runs, whose files are larger, do wait.
+    """
+    if (
+        config.option.markexpr == "not full"
+        and "TMPDIR" not in os.environ
+        and os.access(IN_MEMORY, os.W_OK)
+        and not os.statvfs(IN_MEMORY).f_flag & os.ST_NOEXEC  # tests run what they build
+        and shutil.disk_usage(IN_MEMORY).free >= ENOUGH
+    ):
+        os.environ["TMPDIR"] = str(IN_MEMORY)  # for workers and commands, too
+        tempfile.tempdir = None
 
 
 # ---- collecting, and the order
