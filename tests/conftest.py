@@ -5,6 +5,7 @@ import itertools
 import os
 import secrets
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,12 +25,19 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
-# ---- temporary files
+# ---- signals and temporary files
 
 IN_MEMORY, ENOUGH = Path("/dev/shm"), 4 * 2**30
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Runs in the background ignore Ctrl-C, and so would all that tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    _keep_files_in_memory(config)
+
+
+def _keep_files_in_memory(config: pytest.Config) -> None:
     """Short runs keep temporary files in memory where there is room, if nobody says otherwise.
 
     Databases wait until a disk has what they write, hundreds of times in a test; that is most of
