@@ -267,7 +267,8 @@ def check_counting(folder, seed, people):
 
 def test_counting_before_summing_out(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "MOST_ROWS", 1)
-    counted = [check_counting(tmp_path / str(seed), seed, people=6) for seed in range(8)]
+    seeds = (0, 1, 2, 3, 4, 5, 10, 13)  # in some of which nothing can be counted
+    counted = [check_counting(tmp_path / str(seed), seed, people=6) for seed in seeds]
     assert 2 < sum(counted) < 8
 
 
