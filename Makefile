@@ -1,17 +1,19 @@
 # Everything is set up by the targets themselves: python3 and make are enough. A compiler is not needed; with one, such
 # as g++, the kernel is built as well.
 PYTHON ?= python3
-VENV   := .venv
+VENV   := $(if $(LOCKED),.venv-locked,.venv)
 PEERS  := .venv-peers
 BIN    := $(VENV)/bin
 PIP    := -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
+LOCK   := tools/locked.txt
 
-.PHONY: demo test test-full bench bench-real figures shown lint clean
+.PHONY: demo test test-full bench bench-real figures shown lock licences lint clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
 
+# With LOCKED=1, in an environment of its own, packages are those of the lock file, each checked by its hash
 test: $(VENV)/installed-test $(VENV)/installed-system lint
 	$(BIN)/python -m pytest -m "not full" --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
@@ -29,12 +31,22 @@ bench: $(PEERS)/installed $(VENV)/installed-system
 bench-real: $(PEERS)/installed
 	OMP_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/real/league.py $(LEAGUE)
 
-figures: $(VENV)/installed
+figures: $(VENV)/installed-test
 	$(BIN)/python docs/figures/redraw.py
 
 # What pages show of commands, run again; PAGES="docs/hospital.md" for some of them
 shown: $(VENV)/installed-test
 	$(BIN)/python docs/shown.py $(PAGES)
+
+# The lock file renewed: the newest versions that pyproject.toml admits, for all Pythons and systems; nothing in it
+# says where they come from
+lock: | $(BIN)/python
+	$(BIN)/python $(PIP) install 'uv>=0.5,<1'
+	$(BIN)/uv pip compile pyproject.toml --extra test --group build --universal --upgrade --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet --output-file $(LOCK)
+
+licences: $(VENV)/installed-test
+	$(BIN)/python tools/licences.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -42,7 +54,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .hypothesis src/*.egg-info src/lifagu/_kernel*.so
+	rm -rf .venv .venv-locked $(PEERS) build dist .mypy_cache .ruff_cache .hypothesis src/*.egg-info src/lifagu/_kernel*.so
 
 $(VENV)/bin/python $(PEERS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -55,8 +67,13 @@ $(VENV)/installed-demo: pyproject.toml $(KERNEL) | $(BIN)/python
 	@$(BIN)/lifagu --version
 	@touch $@
 
-$(VENV)/installed-test: pyproject.toml $(KERNEL) | $(BIN)/python
+$(VENV)/installed-test: pyproject.toml $(KERNEL) $(if $(LOCKED),$(LOCK)) | $(BIN)/python
+ifdef LOCKED
+	$(BIN)/python $(PIP) install --no-deps --require-hashes -r $(LOCK)
+	$(BIN)/python $(PIP) install --no-deps --no-build-isolation -e .
+else
 	$(BIN)/python $(PIP) install -e '.[test]'
+endif
 	@$(BIN)/python -m compileall -q src/lifagu
 	@$(BIN)/lifagu --version
 	@touch $@ $(VENV)/installed-demo

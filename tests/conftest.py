@@ -4,8 +4,12 @@ import gc
 import itertools
 import os
 import secrets
+import shutil
+import signal
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +25,35 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
+# ---- signals and temporary files
+
+IN_MEMORY, ENOUGH = Path("/dev/shm"), 4 * 2**30
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Runs in the background ignore Ctrl-C, and so would all that tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    _keep_files_in_memory(config)
+
+
+def _keep_files_in_memory(config: pytest.Config) -> None:
+    """Short runs keep temporary files in memory where there is room, if nobody says otherwise.
+
+    Databases wait until a disk has what they write, hundreds of times in a test; that is most of
+    the time such tests take. Longer runs, whose files are larger, do wait.
+    """
+    if (
+        config.option.markexpr == "not full"
+        and "TMPDIR" not in os.environ
+        and os.access(IN_MEMORY, os.W_OK)
+        and not os.statvfs(IN_MEMORY).f_flag & os.ST_NOEXEC  # tests run what they build
+        and shutil.disk_usage(IN_MEMORY).free >= ENOUGH
+    ):
+        os.environ["TMPDIR"] = str(IN_MEMORY)  # for workers and commands, too
+        tempfile.tempdir = None
+
+
 # ---- collecting, and the order
 
 LONG = (  # begun first, so that no process is left alone with one of them at the end
@@ -33,11 +66,13 @@ LONG = (  # begun first, so that no process is left alone with one of them at th
     "house/test_docs.py",
     "examples/test_hospital.py",
     "questions/test_posterior.py",
+    "questions/test_admission.py",
     "scale/test_individuals.py",
     "scale/test_agreement.py",
     "scale/test_impute.py",
     "experiments/test_holes.py",
     "data/test_parquet.py",
+    "house/test_real_benchmarks.py",
     "questions/test_impute.py",
     "web/test_web.py",
     "experiments/test_noisy_holes.py",

@@ -42,7 +42,7 @@ def bytes_of(folder):
 # ---- there and back
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(observed_graphs())
 def test_read_after_write_is_the_identity(tmp_path_factory, observed):
     graph, evidence = observed

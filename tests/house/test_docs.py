@@ -53,15 +53,30 @@ def duckdb_says(*arguments):
         return out.getvalue()
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(shown_commands(page))], ids=lambda page: page.name
-)
+SHOWING = [page for page in PAGES if any(shown_commands(page))]
+# learns anew for each fold, and what follows does not need it
+LEFT_OUT = "lifagu validate hospital/hospital_learned.json "
+
+
+@pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)
 def test_shown_outputs_are_real(page, capsys, monkeypatch, tmp_path):
     """The commands of a page run one after another in one folder."""
+    check_shown(page, capsys, monkeypatch, tmp_path, left_out=LEFT_OUT)
+
+
+@pytest.mark.full
+def test_all_shown_outputs_about_the_hospital_are_real(capsys, monkeypatch, tmp_path):
+    (page,) = (page for page in SHOWING if LEFT_OUT in page.read_text())
+    check_shown(page, capsys, monkeypatch, tmp_path)
+
+
+def check_shown(page, capsys, monkeypatch, tmp_path, left_out=None):
     for name in ("examples", "src"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     for command, output in shown_commands(page):
+        if left_out and command.startswith(left_out):
+            continue
         program, *arguments = shlex.split(command)
         if program == "lifagu":
             _, out, err = run_cli(capsys, *arguments)

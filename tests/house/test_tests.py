@@ -84,5 +84,4 @@ def test_what_did_not_run_is_said(tmp_path, workers):
     skipped = ["2 skipped: there is no moon", "1 skipped: there is no sun"]
     left = ["3 of longer campaigns: run them by make test-full"]
     assert said("-m", "not full") == skipped + left
-    assert said("-m", "not full", "-k", "plain or long") == left
     assert said("-k", "plain or long") == []

@@ -9,6 +9,7 @@ import pytest
 import lifagu
 from lifagu.filling.cohorts.completing import CohortTransfer
 from support.crowds import Oddities, crowd
+from support.helpers import mostly_full, sampled
 
 EPIDEMIC = "examples/epidemic.json"
 CLOSE = {"abs": 1e-9, "rel": 1e-9}
@@ -46,10 +47,9 @@ def farthest(before, after):
 # ---- nobody is moved
 
 
-@pytest.mark.parametrize("filling", FILLINGS.values(), ids=FILLINGS)
-@pytest.mark.parametrize("odd", CROWDS.values(), ids=CROWDS)
+@pytest.mark.parametrize(("odd", "filling"), sampled(product(CROWDS, FILLINGS), step=3))
 def test_whoever_is_admitted_moves_nobody(odd, filling):
-    case = lifagu.open(crowd(1, odd).graph).fill(**filling)
+    case = lifagu.open(crowd(1, CROWDS[odd]).graph).fill(**FILLINGS[filling])
     admitted = case.admit("eve", "p0").admit("zoe", "p1").admit("ann", "eve")
     (before, log_z), (after, same) = marginals(case), marginals(admitted)
     assert farthest(before, after) <= 1e-12
@@ -57,7 +57,7 @@ def test_whoever_is_admitted_moves_nobody(odd, filling):
     assert log_z is None or same == pytest.approx(log_z, abs=1e-11)
 
 
-@pytest.mark.parametrize("many", [1, 10, 1000])
+@pytest.mark.parametrize("many", mostly_full([1, 10, 1000], always=[1, 1000]))
 def test_many_move_nobody_and_share_one_table(many):
     case = lifagu.open(EPIDEMIC)
     admitted = case
@@ -254,7 +254,8 @@ def evidence_of(graph, rng, share):
         ("no holes", "steps"),
     ],
 )
-def test_observations_count_by_bayes(odd, filling):
+@pytest.mark.parametrize("seed", mostly_full(range(2), always=[0]))
+def test_observations_count_by_bayes(odd, filling, seed):
     case = lifagu.open(crowd(2, CROWDS[odd]).graph).fill(**FILLINGS[filling])
     admitted = case.admit("eve", "p0").admit("zoe", "p1")
     moved = admitted.transfer
@@ -265,19 +266,17 @@ def test_observations_count_by_bayes(odd, filling):
         with pytest.raises(lifagu.NoAnswerError, match="unknown"):
             admitted.ask("A.eve")
         return
-    for seed in range(2):
-        rng = np.random.default_rng(seed)
-        evidence = evidence_of(moved.original, rng, 0.3)
-        for question in (("S",), ("A.eve",), ("B.zoe", "S"), ("B.p3",)):
-            wanted = by_bayes(case, guests, question, evidence)
-            asked = admitted.observe(evidence)
-            if wanted is None:
-                with pytest.raises(lifagu.NoAnswerError):
-                    asked.ask(*question)
-                continue
-            answer = asked.ask(*question)
-            for values, p in zip(answer.values, answer.probabilities.reshape(-1), strict=True):
-                assert wanted.get(tuple(values), 0.0) == pytest.approx(float(p), **CLOSE)
+    evidence = evidence_of(moved.original, np.random.default_rng(seed), 0.3)
+    asked = admitted.observe(evidence)
+    for question in (("S",), ("A.eve",), ("B.zoe", "S"), ("B.p3",)):
+        wanted = by_bayes(case, guests, question, evidence)
+        if wanted is None:
+            with pytest.raises(lifagu.NoAnswerError):
+                asked.ask(*question)
+            continue
+        answer = asked.ask(*question)
+        for values, p in zip(answer.values, answer.probabilities.reshape(-1), strict=True):
+            assert wanted.get(tuple(values), 0.0) == pytest.approx(float(p), **CLOSE)
 
 
 # ---- several tables, other models, refusals

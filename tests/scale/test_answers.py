@@ -267,8 +267,9 @@ def check_counting(folder, seed, people):
 
 def test_counting_before_summing_out(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "MOST_ROWS", 1)
-    counted = [check_counting(tmp_path / str(seed), seed, people=6) for seed in range(16)]
-    assert 5 < sum(counted) < 16
+    seeds = (0, 1, 2, 3, 4, 5, 10, 13)  # in some of which nothing can be counted
+    counted = [check_counting(tmp_path / str(seed), seed, people=6) for seed in seeds]
+    assert 2 < sum(counted) < 8
 
 
 @pytest.mark.full
@@ -278,7 +279,7 @@ def test_counting_before_summing_out_long(folder, seed, monkeypatch):
     check_counting(folder, seed, people=random.Random(seed).randint(4, 7))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", mostly_full(range(6), always=range(3)))
 def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
     """Where merging makes too many tables, rows stay, and only what is proved is counted."""
     monkeypatch.setattr(rows, "MOST_LABELS", 1)
@@ -728,7 +729,7 @@ def test_spark(tmp_path, monkeypatch):
     """The same statements on Spark: all sorts of evidence, a range of three, an unknown factor."""
     builder = lifagu.FactorGraph.build().variable("H", ["lo", "mid", "hi"]).variables(["U", "W"])
     builder.factor("u", ["U"], None)
-    for person in range(4):
+    for person in range(3):
         builder.variables([f"A{person}", f"B{person}"])
         builder.factor(f"f{person}", [f"A{person}", f"B{person}"], [1, 2, 3, 4])
         builder.factor(f"g{person}", [f"B{person}", "H"], [1, 5, 2, 3, 1, 1])

@@ -84,17 +84,8 @@ def test_a_full_disk_of_tables_can_be_enlarged_as_often_as_needed(tmp_path, big)
     """DuckDB's file and what it spills: each time one line, no output, and the next run goes on."""
     out, size = tmp_path / "out", 1000
     with small_disk(tmp_path / "temp", size) as grow:
-        asked = [
-            big / "big",
-            "--on",
-            "duckdb",
-            "--out",
-            out,
-            "--temp",
-            tmp_path / "temp",
-            "--memory-limit",
-            "40M",
-        ]
+        asked = [big / "big", "--on", "duckdb", "--out", out, "--temp", tmp_path / "temp"]
+        asked += ["--memory-limit", "40M"]
         status, said = lifted(*asked)
         while status:
             kept, full = said
@@ -105,7 +96,7 @@ def test_a_full_disk_of_tables_can_be_enlarged_as_often_as_needed(tmp_path, big)
             assert FULL in full or "No space left on device; free some room" in full
             assert status == 4
             assert [each.name for each in tmp_path.iterdir()] == ["temp"]
-            size *= 2
+            size *= 3
             grow(size)
             status, said = lifted(*asked, "--resume")
         assert size > 4000
@@ -276,6 +267,7 @@ def test_ctrl_c_ends_everything(tmp_path, kind):
 
 
 @needs_java
+@pytest.mark.full
 def test_ctrl_c_while_spark_starts(tmp_path):
     lifagu.write(big_graph(10), tmp_path / "big")
     with at_a_terminal(

@@ -10,7 +10,7 @@ import lifagu
 from lifagu.questions.by_sql import asking
 from support.by_sql import WAYS, Told, stop_at
 from support.graphs_for_engines import big_graph, chain
-from support.helpers import mostly_full, run_cli
+from support.helpers import mostly_full, run_cli, sampled
 from support.same_results import assert_imputed_alike, assert_same_imputed
 from support.strategies import observed_graphs
 
@@ -19,7 +19,7 @@ LIMIT = 2**28
 DRAWING = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
-@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck), phases=DRAWING)
+@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck), phases=DRAWING)
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]), st.booleans())
 def test_as_from_memory(tmp_path_factory, observed, ways, unknown, asks):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
@@ -39,7 +39,11 @@ def test_a_million_arguments(tmp_path, people):
 
 
 @pytest.mark.parametrize(
-    "line", ["passing colours", "round 2", "sum ", "answering", "finding what", "writing tables"]
+    "line",
+    sampled(
+        ["passing colours", "round 2", "sum ", "answering", "finding what", "writing tables"],
+        step=3,
+    ),
 )
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     monkeypatch.setattr(asking, "ENOUGH", 4)  # so that there is something to sum out

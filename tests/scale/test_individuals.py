@@ -27,11 +27,11 @@ from support.by_sql import (
     stop_at,
 )
 from support.graphs_for_engines import hospital
-from support.helpers import ROOT, mostly_full
+from support.helpers import ROOT, mostly_full, sampled
 from support.parquet_folders import make_folder
 from support.same_results import assert_imputed_alike, assert_same_lift, assert_same_tables
 
-ALWAYS = range(8)
+ALWAYS = (0, 1, 6, 7)  # of every sort, as a test holds
 
 
 def assert_as_from_memory(graph, evidence, ways, place, **more):
@@ -140,7 +140,7 @@ def test_too_many_sorts_of_individuals(tmp_path, monkeypatch):
         lifted_by_sql(tmp_path / "big", None)
 
 
-@pytest.mark.parametrize("seed", range(12, 16))
+@pytest.mark.parametrize("seed", sampled(range(12, 16), step=2))
 def test_impute_reports_as_from_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
     lifagu.write(graph, tmp_path / "big", evidence)

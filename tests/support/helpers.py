@@ -31,6 +31,21 @@ def mostly_full(values: Iterable[Any], always: Container[Any]) -> list[Any]:
     ]
 
 
+def sampled(values: Iterable[Any], step: int) -> list[Any]:
+    """Each so-manieth to be tried in every run, and the rest in the longer one; tuples are several
+    arguments.
+
+    A step that divides no number of values of an argument meets every value of it.
+    """
+    return [
+        pytest.param(
+            *(each if isinstance(each, tuple) else (each,)),
+            marks=[pytest.mark.full] if number % step else [],
+        )
+        for number, each in enumerate(values)
+    ]
+
+
 def graph_of(model: dict[str, Any]) -> FactorGraph:
     """A graph from a model as in a lifagu file."""
     return from_json(json.dumps({"format": "lifagu/1", **model}))

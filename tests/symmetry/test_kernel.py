@@ -374,13 +374,39 @@ def test_without_the_kernel_the_package_says_so(no_kernel, capsys):
 
 
 @needs_kernel
+@pytest.mark.parametrize("rule", ["auto", "individuals", "cohorts", "profiles", "share"])
+@pytest.mark.parametrize("name", ["wards", "clinic"])
+def test_without_the_kernel_holes_are_filled_alike(name, rule, monkeypatch):
+    def answers():
+        found = lifagu.open(ROOT / f"examples/{name}.json").fill(by=rule).marginals()
+        return {variable: found[variable] for variable in found}
+
+    expected = answers()
+    monkeypatch.setattr("lifagu.basics.kernel._kernel", None)
+    found = answers()
+    assert found.keys() == expected.keys()
+    for variable, wanted in expected.items():
+        assert found[variable] == pytest.approx(wanted, rel=1e-12)
+
+
+@needs_kernel
 def test_with_the_kernel_the_package_says_so(capsys):
     assert run_cli(capsys, "--version")[1].endswith("kernel: compiled\n")
 
 
+UNHARDENED = """#!/bin/sh
+case "$*" in *-fstack-protector-strong*) exit 1 ;; esac
+exec g++ "$@"
+"""
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("compiler", [None, "no-such-compiler"])
+@pytest.mark.parametrize("compiler", [None, "no-such-compiler", "one that cannot harden"])
 def test_wheels_hold_the_kernel_where_it_can_be_built(compiler, tmp_path):
+    if compiler == "one that cannot harden":
+        (tmp_path / "compiler").write_text(UNHARDENED)
+        (tmp_path / "compiler").chmod(0o755)
+        compiler = str(tmp_path / "compiler")
     source = tmp_path / "source"  # nothing that was built before
     shutil.copytree(
         ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info")
@@ -401,4 +427,4 @@ def test_wheels_hold_the_kernel_where_it_can_be_built(compiler, tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         built = [name for name in archive.namelist() if "_kernel" in name]
-    assert len(built) == (compiler is None and shutil.which("g++") is not None)
+    assert len(built) == (compiler != "no-such-compiler" and shutil.which("g++") is not None)

@@ -64,7 +64,7 @@ def told_apart(
     keys[e], companions[e]: the role of each argument, and whom its variable lists beside the owner.
     None if that tells nothing apart.
     """
-    pair = group_rows(np.column_stack((owners, signatures)))
+    pair = group_rows(np.column_stack((owners + 1, signatures)))
     crowded = (owners >= 0) & (np.bincount(pair)[pair] > 1)
     counted = np.where(np.repeat(crowded, np.diff(offsets)), companions, 0)
     return group_rows(np.column_stack((keys, counted))) if counted.any() else None
