@@ -135,6 +135,12 @@ class FormatError(LifaguError):
     """A file that cannot be read or written; the message has its place (file:line or JSON path)."""
 
 
+class BusyError(FormatError):
+    """Somebody else writes there, or has just written; nothing was written, and a later run may."""
+
+    exit_status = 5
+
+
 class MissingExtraError(LifaguError):
     """An optional dependency is needed and not installed; the message says how to install it."""
 

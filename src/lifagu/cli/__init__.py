@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from lifagu.basics.terminating import Terminated, terminable
 from lifagu.cli.exit_statuses import INTERRUPTED
 from lifagu.cli.parser import make_parser
 from lifagu.cli.remedies import FLAGS
@@ -28,8 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parser.parse_args(given)
         from lifagu.cli import commands
 
-        commands.COMMANDS[options.command](options)
-        sys.stdout.flush()
+        with terminable():
+            commands.COMMANDS[options.command](options)
+            sys.stdout.flush()
     except LifaguError as error:
         return _fail(error.told(FLAGS), error.exit_status)
     except MemoryError:
@@ -42,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _forget_output()
         message = f"the output cannot be written: {error.strerror or error}"
         return _fail(message, LifaguError.exit_status)
+    except Terminated as asked:
+        return _fail("terminated; nothing was half-written", asked.exit_status)
     except KeyboardInterrupt:
         return _fail("interrupted; nothing was half-written", INTERRUPTED)
     return 0

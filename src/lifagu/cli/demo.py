@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 import lifagu
+from lifagu.basics.temporary_folders import temporary_folder
 from lifagu.cli.demo_learned import learned_beside_given
 from lifagu.cli.demo_paper import demo_paper
 from lifagu.cli.demo_results import results_tell
@@ -52,13 +52,13 @@ def demo(options: argparse.Namespace) -> None:
         demo_paper()
         return
     drawn = hospital()
-    with TemporaryDirectory() if options.out is None else nullcontext(options.out) as folder:
+    with temporary_folder("demo") if options.out is None else nullcontext(options.out) as folder:
         template = install_hospital(folder, drawn)
         before = Visit.to(template, drawn)
         _introduce(drawn, before)
         _lend(before)
         _compare(before)
-        with TemporaryDirectory() as copy:  # the database that is kept stays as it was
+        with temporary_folder("demo") as copy:  # the database that is kept stays as it was
             later = install_hospital(copy, drawn)
             result_arrives(copy, "eve", "positive")
             _second_run(before, Visit.to(later, drawn))

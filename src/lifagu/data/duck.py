@@ -203,7 +203,8 @@ class Duck:
             yield
         finally:
             for name in tables:
-                self._connection.unregister(name)
+                with suppress(self._errors.Error):  # within a transaction that has failed
+                    self._connection.unregister(name)
 
     def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
         """The result of some work, done in another thread, where Ctrl-C ends it at once."""

@@ -172,6 +172,29 @@ def until_settled(work: Callable[[], Result]) -> Result:
     return work()
 
 
+def of_one_folder(folder: Path, work: Callable[[], Result]) -> Result:
+    """The result of reading files of a folder, read again if another took its place meanwhile."""
+
+    def check(before: State | None) -> None:
+        now = _state_at(folder, stat.S_ISDIR)
+        if before is None or now is None or before[:2] != now[:2]:
+            raise ChangedError(
+                f"{folder}: was replaced while it was read; run again when nobody writes there"
+            )
+
+    def attempt() -> Result:
+        before = _state_at(folder, stat.S_ISDIR)
+        try:
+            found = work()
+        except LifaguError:
+            check(before)
+            raise
+        check(before)
+        return found
+
+    return until_settled(attempt)
+
+
 def _opened(path: Path, opened: ExitStack, by_path: bool) -> PinnedFile:
     """A file, opened if there is one."""
     folder = path.parent.resolve()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from lifagu.basics.atomic_files import PathLike, replaced_file
+from lifagu.basics.atomic_files import PathLike, replaced_files, settle
 from lifagu.basics.columns import texts
 from lifagu.data.databases.duckdb_files import add_rows, new_database
 from lifagu.errors import FormatError
@@ -21,6 +21,7 @@ def install_hospital(folder: PathLike, drawn: Hospital) -> Path:
     What is there already is never replaced.
     """
     place = Path(folder)
+    settle(place / TEMPLATE, tidy=True)
     for name in (DATABASE, TEMPLATE, LEARNED):
         if (place / name).exists():
             raise FormatError(
@@ -30,10 +31,10 @@ def install_hospital(folder: PathLike, drawn: Hospital) -> Path:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(f"{folder}: cannot be made: {error.strerror or error}") from None
-    new_database(place / DATABASE, drawn.columns())
-    for name in (TEMPLATE, LEARNED):
-        with replaced_file(place / name) as temporary:
-            temporary.write_bytes(files("lifagu").joinpath(f"examples/{name}").read_bytes())
+    with replaced_files(place / TEMPLATE, (DATABASE, LEARNED)) as (template, database, learned):
+        new_database(database, drawn.columns())
+        for each in (template, learned):
+            each.write_bytes(files("lifagu").joinpath(f"examples/{each.name}").read_bytes())
     return place / TEMPLATE
 
 

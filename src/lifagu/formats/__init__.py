@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from lifagu.basics.atomic_files import replaced_files, settle
 from lifagu.errors import FormatError, ModelError
 from lifagu.formats.contents import Contents
 from lifagu.formats.files import FORMATS as FORMATS
-from lifagu.formats.files import NETWORKS, PathLike, ending, read_text, write_text
+from lifagu.formats.files import NETWORKS, PathLike, as_bytes, ending, read_text, write_text
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.parfactor_graph import ParfactorGraph
@@ -76,6 +79,8 @@ def _evidence_alone(path: PathLike) -> dict[str, Observation]:
     """The evidence in a file that holds nothing else, or no evidence."""
     kind = ending(path)
     if kind == ".evid":
+        for model in (os.fspath(path)[: -len(".evid")], f"{os.fspath(path)[: -len('.evid')]}.gz"):
+            settle(model)  # which it may have been written beside
         found: dict[str, Observation] = _function("uai.parse_evidence")(read_text(path), str(path))
         return found
     if kind not in FORMATS and kind not in NETWORKS:
@@ -139,8 +144,10 @@ def write(
         write_text(path, text)
         return
     seen = _function("uai.format_evidence")(graph, observed)
-    write_text(path, text)
-    write_text(f"{str(path).removesuffix('.gz')}.evid", seen)
+    beside = f"{Path(path).name.removesuffix('.gz')}.evid"
+    with replaced_files(path, [beside]) as (model_file, evidence_file):
+        model_file.write_bytes(as_bytes(path, text))
+        evidence_file.write_bytes(as_bytes(beside, seen))
 
 
 def _not_written(path: PathLike, kind: str) -> str:

@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike as PathLike
-from lifagu.basics.atomic_files import replaced_file
+from lifagu.basics.atomic_files import replaced_file, settle
 from lifagu.basics.inputs import path as as_path
 from lifagu.errors import FormatError
 
@@ -39,6 +39,7 @@ def ending(path: PathLike) -> str:
 
 def read_text(path: PathLike) -> str:
     """The text of a file, decompressed if its name ends in ``.gz``."""
+    settle(as_path(path))
     try:
         raw = as_path(path).read_bytes()
         if _is_gzip(path):
@@ -59,12 +60,17 @@ def read_text(path: PathLike) -> str:
 
 def write_text(path: PathLike, text: str) -> None:
     """Replace a file by this text in one step, compressed if its name ends in ``.gz``."""
+    write_bytes(path, as_bytes(path, text))
+
+
+def as_bytes(path: PathLike, text: str) -> bytes:
+    """A text as a file of this name holds it, compressed if the name ends in ``.gz``."""
     raw = text.encode()
     if _is_gzip(path):
         import gzip
 
         raw = gzip.compress(raw, mtime=0)  # equal text, equal bytes
-    write_bytes(path, raw)
+    return raw
 
 
 def write_bytes(path: PathLike, raw: bytes) -> None:

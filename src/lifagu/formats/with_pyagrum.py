@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.basics.temporary_folders import temporary_folder
 from lifagu.errors import FormatError, MissingExtraError, ModelError
 from lifagu.formats.files import NETWORKS, PathLike, ending, read_text
 from lifagu.formats.merged import one_table_per_scope
@@ -188,10 +188,10 @@ def _load(peer: Any, path: PathLike) -> Any:
             f"{path}: not the ending of a network file; {', '.join(NETWORKS)} are read"
         )
     text = read_text(path)  # first of all, as pyAgrum crashes on a folder
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder("network") as folder:
         place = Path(path)
         if place.suffix.lower() == ".gz" or kind == ".xmlbif":
-            place = Path(folder) / f"network{'.bifxml' if kind == '.xmlbif' else kind}"
+            place = folder / f"network{'.bifxml' if kind == '.xmlbif' else kind}"
             place.write_text(text, encoding="utf-8")
         try:
             with _quiet() if kind == ".dsl" else nullcontext():

@@ -16,6 +16,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, connected_parts, members
 from lifagu.basics.progress import Progress
+from lifagu.basics.terminating import Terminated
 from lifagu.errors import ModelError, TooLargeError, listed
 from lifagu.learning.choosing import Chosen, chosen, steps_in_all
 from lifagu.learning.composite import Composite
@@ -116,8 +117,9 @@ class Learner:
         journal = _Section(self.journal, key)
         try:
             found = chosen(parameters, self.settings, journal, heard)
-        except KeyboardInterrupt:
-            if not (self.settings.keep_best and journal.latest):
+        except KeyboardInterrupt as asked:
+            keeps = self.settings.keep_best and not isinstance(asked, Terminated)
+            if not (keeps and journal.latest):
                 raise
             found = _so_far(parameters, journal.latest)
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from lifagu.basics.atomic_files import PathLike, failing, replaced_file
+from lifagu.basics.atomic_files import PathLike, failing, replaced_files, settle
 from lifagu.errors import FormatError, ModelError, did_you_mean
 
 
@@ -63,6 +63,7 @@ def copy_example(name: str, folder: PathLike) -> Path:
         known = did_you_mean(name, SHIPPED) or f"; there are {', '.join(SHIPPED)}"
         raise ModelError(f"there is no example '{name}'{known}")
     example, place = SHIPPED[name], Path(folder)
+    settle(place / example.file, tidy=True)
     for each in example.files:
         if os.path.lexists(place / each):
             raise FormatError(
@@ -70,9 +71,9 @@ def copy_example(name: str, folder: PathLike) -> Path:
             )
     with failing(place, "cannot be written"):
         place.mkdir(parents=True, exist_ok=True)
-        for each in reversed(example.files):  # the model last, when its data is there
-            with replaced_file(place / each) as temporary:
-                temporary.write_bytes(_shipped(each).read_bytes())
+        with replaced_files(place / example.file, example.data) as copies:
+            for copy in copies:
+                copy.write_bytes(_shipped(copy.name).read_bytes())
     return place / example.file
 
 

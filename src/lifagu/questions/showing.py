@@ -95,6 +95,7 @@ def impute(
             told = partial(run_of, case, where.on)
             return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out, run=told)
     source = _source(case) if write else None
+    before = None if source is None else check_database(source)
     found = _imputed(case, queries, engine)
     if out is not None:
         case.place.progress.stage(f"writing {out}")
@@ -104,7 +105,7 @@ def impute(
         write_imputed(out, tables, case.place.progress, run)
     if source is not None:
         case.place.progress.stage("writing into the database")
-        write_results(source, found.tables())
+        write_results(source, found.tables(), before)
     return found
 
 
@@ -135,7 +136,6 @@ def _source(case: Statement) -> Source:
     if source is None:
         what = f"{case.opened.path or 'this model'} reads no database to write into"
         raise ModelError(what, remedy=Remedy.WRITE_ELSEWHERE)
-    check_database(source)
     return source
 
 

@@ -189,7 +189,9 @@ def read_evidence(
     )
 
 
-def write_results(database: object, tables: Mapping[str, Columns]) -> None:
+def write_results(
+    database: object, tables: Mapping[str, Columns], before: Mapping[str, str] | None = None
+) -> None:
     """Put result tables ``lifagu_…`` into a database, all in one transaction or none.
 
     Each takes the place of an earlier one of its name; nothing else is touched. A table ``wide_…``
@@ -201,23 +203,31 @@ def write_results(database: object, tables: Mapping[str, Columns]) -> None:
         Path or URL, or a connection without an open transaction.
     tables : mapping
         Name → columns, as `Imputed.tables` gives them; ``lifagu_`` is put before names without it.
+    before : mapping, optional
+        What `check_database` gave when the work began: results that another run has written since
+        are not replaced, and this is a `BusyError`.
     """
     from lifagu.data.databases import write_results as write_into
 
-    write_into(source_of(database), tables)
+    write_into(source_of(database), tables, before)
 
 
-def check_database(database: object) -> None:
+def check_database(database: object) -> Mapping[str, str]:
     """Refuse now, before long work, a database that `write_results` would refuse.
 
     Parameters
     ----------
     database : str, Source or connection
         Path or URL, or a connection without an open transaction.
+
+    Returns
+    -------
+    dict
+        The results that it holds, by table, each with a mark: for `write_results`.
     """
     from lifagu.data.databases import check_writable
 
-    check_writable(source_of(database))
+    return check_writable(source_of(database))
 
 
 def source_of(database: object) -> Source:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-from contextlib import ExitStack
 from pathlib import Path
 
-from lifagu.basics.atomic_files import PathLike, failing, replaced_file
+from lifagu.basics.atomic_files import PathLike, failing, replaced_files
 from lifagu.errors import FormatError
 from lifagu.formats.learned_json import learned_template
 from lifagu.relational.loaded import Loaded
@@ -27,20 +26,15 @@ def check_learned(path: PathLike, template: PathLike) -> None:
 
 
 def write_learned(loaded: Loaded, path: PathLike) -> None:
-    """Write a learned template; no file is replaced before all of them are there.
-
-    Files of groups take their places before the text that names them.
-    """
+    """Write a learned template; its files take their places all together, or none does."""
     check_learned(path, "" if loaded.template is None else loaded.template.place)
     made = learned_template(loaded, path)
-    with ExitStack() as stack:
-        text = stack.enter_context(replaced_file(path))
+    with replaced_files(path, list(made.tables)) as (text, *files):
         text.write_text(made.text, encoding="utf-8")
         if made.tables:
             from lifagu.data.duck import Duck
             from lifagu.data.parquet.copying import copy_columns
 
-            duck = stack.enter_context(Duck(threads=1))
-            for name, columns in made.tables.items():
-                target = Path(path).parent / name
-                copy_columns(duck, columns, stack.enter_context(replaced_file(target)), target)
+            with Duck(threads=1) as duck:
+                for file, columns in zip(files, made.tables.values(), strict=True):
+                    copy_columns(duck, columns, file, Path(path).with_name(file.name))

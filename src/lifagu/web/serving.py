@@ -7,7 +7,6 @@ import os
 import secrets
 import signal
 import socket
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,8 @@ from typing import Any
 
 import uvicorn
 
+from lifagu.basics.temporary_folders import temporary_folder
+from lifagu.basics.terminating import ASKING
 from lifagu.errors import ModelError, Remedy
 from lifagu.web.app import Application
 from lifagu.web.connections import Connection, Patience
@@ -47,12 +48,9 @@ class Settings:
 
 def run(settings: Settings, ready: Callable[[str], None]) -> None:
     """Serve until interrupted, and leave nothing behind; ready is called with the address."""
-    with (
-        _listening(settings.host, settings.port) as listening,
-        tempfile.TemporaryDirectory(prefix="lifagu-serve-", ignore_cleanup_errors=True) as folder,
-    ):
+    with _listening(settings.host, settings.port) as listening, temporary_folder("serve") as folder:
         prepare_processes()
-        asyncio.run(_serve(settings, listening, Path(folder), ready))
+        asyncio.run(_serve(settings, listening, folder, ready))
 
 
 async def _serve(
@@ -112,7 +110,7 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Let Ctrl-C and a wish to terminate end the server."""
         loop = asyncio.get_running_loop()
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in (signal.SIGINT, *ASKING):
             # where signals have no place in event loops, Ctrl-C still interrupts
             with suppress(NotImplementedError):
                 loop.add_signal_handler(each, self.handle_exit, each, None)

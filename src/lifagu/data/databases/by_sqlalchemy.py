@@ -27,7 +27,7 @@ from lifagu.data.databases.time_limits import (
     guard_of_sqlite,
 )
 from lifagu.data.databases.trusted_roles import refuse_reaching
-from lifagu.errors import FormatError, MissingExtraError, Remedy
+from lifagu.errors import BusyError, FormatError, MissingExtraError, Remedy, TooLargeError
 from lifagu.relational.template import Query
 
 _READ_ONLY = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -206,7 +206,13 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
         yield
     except _driver_errors(address) as error:
         told = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        said = f"{before}{address.masked(told)}"
+        sort = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if sort == sqlite3.SQLITE_BUSY:
+            raise BusyError(f"{said}; wait for whoever uses it") from None
+        if sort == sqlite3.SQLITE_FULL:
+            raise TooLargeError(f"{said}; free some room there") from None
         remedy, about = None, ""
         if address.settings.get("password") == "" and "no password supplied" in told:
             remedy, about = Remedy.ALLOW_ENV, "PGPASSWORD"
-        raise FormatError(f"{before}{address.masked(told)}", remedy=remedy, about=about) from None
+        raise FormatError(said, remedy=remedy, about=about) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +21,7 @@ from lifagu.data.databases.bound_parameters import for_duckdb
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
+from lifagu.data.databases.earlier_results import Marks, check_unchanged, marks_in, next_mark
 from lifagu.data.databases.lent_duckdb import refuse_reaching
 from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
 from lifagu.data.databases.time_limits import took_too_long
@@ -28,13 +29,14 @@ from lifagu.data.databases.wide_views import has_base, is_view, own_views, resul
 from lifagu.data.duck import Duck, literal, quoted
 from lifagu.data.parquet.copying import selected
 from lifagu.data.snapshots import WAITS, Pinned
-from lifagu.errors import FormatError
+from lifagu.errors import BusyError, FormatError
 from lifagu.relational.template import Query
 
 _INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
 PURPOSE = "a database as a source"
 LOCKED = "Could not set lock"  # what DuckDB says of a file that another process writes
+CONFLICT = "write-write conflict"  # of two transactions
 _SORTS = {"DATE": "date", "TIMESTAMP": "moment", "TIMESTAMP_NS": "moment", "UUID": "uuid"}
 _OWN_VIEWS = own_views(
     "duckdb_views()",
@@ -203,10 +205,18 @@ def _readable(address: Address) -> Duck:
     return Duck(file=address.target, read_only=True, purpose=PURPOSE)
 
 
-def replace_in_duckdb(address: Address, tables: Mapping[str, Columns]) -> None:
-    """Put tables into a DuckDB file, each in place of one of the same name, all or none."""
-    with _writable(address) as duck:
+def replace_in_duckdb(
+    address: Address, tables: Mapping[str, Columns], before: Marks | None
+) -> None:
+    """Put tables into a DuckDB file, each in place of one of the same name, all or none.
+
+    before: the marks of those that this run knows of; by default of those that are there now.
+    """
+    with _writable(address) as duck, _one_of_several(address):
         duck.run("BEGIN TRANSACTION", address.shown)
+        now = _marks(duck, address)
+        check_unchanged(address.shown, now if before is None else before, now, tables)
+        mark = literal(next_mark(now))
         for (name,) in duck.rows(_OWN_VIEWS, address.shown) if has_base(tables) else ():
             duck.run(f"DROP VIEW {quoted(name)}", address.shown)
         views = {}
@@ -219,15 +229,34 @@ def replace_in_duckdb(address: Address, tables: Mapping[str, Columns]) -> None:
                 continue
             with selected(duck, columns) as statement:
                 duck.run(f"CREATE OR REPLACE TABLE {quoted(name)} AS {statement}", place)
+            duck.run(f"COMMENT ON TABLE {quoted(name)} IS {mark}", place)
         for name, wide in views.items():
             view = f"CREATE VIEW {quoted(name)} AS {wide_view(wide)}"
             duck.run(view, f"{address.shown}: {name}")
         duck.run("COMMIT", address.shown)
 
 
-def check_duckdb(address: Address) -> None:
-    """Refuse a file that cannot be written."""
-    _writable(address).close()
+@contextmanager
+def _one_of_several(address: Address) -> Iterator[None]:
+    """Of several that write within one process the last to commit is refused."""
+    try:
+        yield
+    except FormatError as error:
+        if CONFLICT not in error.message:
+            raise
+        raise BusyError(
+            f"{address.shown}: another run is writing results there; wait for it"
+        ) from None
+
+
+def check_duckdb(address: Address) -> Marks:
+    """Refuse a file that cannot be written; the marks of the result tables in it."""
+    with _writable(address) as duck:
+        return _marks(duck, address)
+
+
+def _marks(duck: Duck, address: Address) -> Marks:
+    return marks_in("duckdb", lambda query: duck.rows(query, address.shown))
 
 
 def _writable(address: Address) -> Duck:
@@ -237,20 +266,17 @@ def _writable(address: Address) -> Duck:
             return Duck.beside(address.held, address.shown)
         return Duck(threads=1, file=address.target, purpose="a database as a target")
     except FormatError as error:
-        raise FormatError(
+        raise (BusyError if LOCKED in error.message else FormatError)(
             f"{address.shown}: cannot be written: {error.message.partition(': ')[2]}"
         ) from None
 
 
 def new_database(path: PathLike, tables: Mapping[str, Columns]) -> None:
     """Make a DuckDB file of these tables; a file of that name is replaced in one step."""
-    with replaced_file(path) as temporary:
-        # DuckDB makes its own file, and takes an empty one for a broken database
-        temporary.unlink()
-        with Duck(file=temporary, purpose="a database") as duck:
-            for name, columns in tables.items():
-                with selected(duck, columns) as rows:
-                    duck.run(f"CREATE TABLE {quoted(name)} AS {rows}", path)
+    with replaced_file(path) as temporary, Duck(file=temporary, purpose="a database") as duck:
+        for name, columns in tables.items():
+            with selected(duck, columns) as rows:
+                duck.run(f"CREATE TABLE {quoted(name)} AS {rows}", path)
 
 
 def add_rows(path: PathLike, table: str, columns: Columns) -> None:

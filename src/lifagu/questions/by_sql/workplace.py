@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike, failing
-from lifagu.errors import FormatError, ModelError, Remedy
+from lifagu.basics.held_folders import HeldError, emptied, held, removed
+from lifagu.basics.temporary_folders import PREFIX, temporary_folder
+from lifagu.errors import BusyError, FormatError, ModelError, Remedy
 from lifagu.filling.rules import Filling
 from lifagu.inference.memory_limit import default_memory_limit
 from lifagu.questions.place import Place
@@ -50,22 +51,32 @@ def workplace(temp: PathLike | None, resume: bool, *about: object) -> Iterator[P
             raise ModelError(
                 "only what is kept in a folder can be resumed", remedy=Remedy.SAME_TEMP
             )
-        with failing(tempfile.gettempdir(), "no folder can be made here"):
-            made = tempfile.TemporaryDirectory(prefix="lifagu-")
-        with made as place:
-            yield Path(place)
+        with ExitStack() as stack:
+            with failing(tempfile.gettempdir(), "no folder can be made here"):
+                folder = stack.enter_context(temporary_folder("run"))
+            yield folder
         return
-    folder = Path(temp) / f"lifagu-{_key((STEPS, *about))}"
-    if not resume:
-        shutil.rmtree(folder, ignore_errors=True)
-    with failing(temp, "no folder can be made here"):
-        folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield folder
-    except (FormatError, ModelError):
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = Path(temp) / f"{PREFIX}{_key((STEPS, *about))}"
+    with ExitStack() as stack:
+        with failing(temp, "no folder can be made here"):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                stack.enter_context(held(folder, keep=True))
+            except HeldError:
+                raise BusyError(
+                    f"{temp}: another run works there on the same; wait for it, or name another "
+                    "folder"
+                ) from None
+        if not resume:
+            emptied(folder)
+        try:
+            yield folder
+        except BusyError:  # later it is only to be written
+            raise
+        except (FormatError, ModelError):
+            removed(folder)
+            raise
+        removed(folder)
 
 
 def _key(about: tuple[object, ...]) -> str:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats
-from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.atomic_files import PathLike, settle
 from lifagu.basics.columns import Column, Columns, Lists, NumberedTexts
 from lifagu.data.parquet.results import result_columns
+from lifagu.data.snapshots import of_one_folder
 from lifagu.errors import FormatError, ModelError
 from lifagu.formats.files import ending, read_text
 from lifagu.graph.assembly import taken_lists
@@ -59,6 +60,7 @@ class ComparedResult:
 def result_of(given: Any) -> ComparedResult:
     """A result from a path, or from what a verb gave."""
     if isinstance(given, str | Path):
+        settle(Path(given).resolve())
         if not Path(given).exists():
             raise FormatError(f"{given}: there is no such file or folder")
         return _of_folder(Path(given)) if Path(given).is_dir() else _of_file(given)
@@ -145,7 +147,11 @@ def _joint(texts: Sequence[str]) -> str:
 
 
 def _of_folder(path: Path) -> ComparedResult:
-    """What `impute` wrote, as Parquet or as CSV."""
+    """What `impute` wrote, as Parquet or as CSV, all of it by one run."""
+    return of_one_folder(path, lambda: _tables_of(path))
+
+
+def _tables_of(path: Path) -> ComparedResult:
     marginals = _table(path, "marginals", ("variable", "value", "probability"), ("transferred",))
     if marginals is None:
         raise FormatError(f"{path}: this folder holds no table 'marginals'; {WHAT}")
