@@ -51,20 +51,22 @@ def opened(
             raise
 
 
+def opening(options: Options) -> dict[str, Any]:
+    """What is said about the database of a template, as `lifagu.open` takes it."""
+    given = vars(options)
+    return {
+        "database": given.get("db"),
+        "parameters": _once("--set", given.get("set", [])),
+        "env": _environment(given.get("env", [])),
+        "query_timeout": given.get("query_timeout", USUAL_TIMEOUT),
+        "trust_role": given.get("trust_role", False),
+    }
+
+
 def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> Case:
     given = vars(options)
     place = {name: given[option] for option, name in PLACE.items() if option in given}
-    case = lifagu.open(
-        path,
-        database=given.get("db"),
-        learn=learn,
-        parameters=_once("--set", given.get("set", [])),
-        env=_environment(given.get("env", [])),
-        query_timeout=given.get("query_timeout", USUAL_TIMEOUT),
-        trust_role=given.get("trust_role", False),
-        progress=progress,
-        **place,
-    )
+    case = lifagu.open(path, learn=learn, progress=progress, **opening(options), **place)
     for new, like in given.get("add", ()):
         case = case.add(new, like)
     for new, like in given.get("admit", ()):

@@ -11,6 +11,7 @@ import lifagu
 from lifagu.basics.words import counted
 from lifagu.cli.cases import (
     opened,
+    opening,
     placed,
     propagation,
     remark,
@@ -401,6 +402,7 @@ def serve(options: Options) -> None:
     web.serve(
         Path(found_or_shipped(options.model)) if options.model else None,
         ready=ready,
+        opening=opening(options),
         host=options.host,
         port=options.port,
         token=options.token,

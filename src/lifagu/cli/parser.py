@@ -298,6 +298,7 @@ def _plot(parser: Parser) -> None:
 
 def _serve(parser: Parser) -> None:
     value(parser, "model", "MODEL", "a model to show; without it, shipped examples", nargs="?")
+    options.database(parser)
     text = (
         "address to listen on (default 127.0.0.1, for this machine alone; "
         "any other asks for a token)"

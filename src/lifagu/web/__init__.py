@@ -5,7 +5,7 @@ Needs the extra ``web``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ def serve(model: Path | None = None, *, ready: Callable[[str], None], **settings
     ready is called with the address.
     """
     if model is not None:
-        _check(model)
+        _check(model, settings.get("opening", {}))
     try:
         from lifagu.web import serving
     except ModuleNotFoundError as error:
@@ -36,9 +36,13 @@ def serve(model: Path | None = None, *, ready: Callable[[str], None], **settings
     serving.run(chosen, ready)
 
 
-def _check(model: Path) -> None:
-    """Refuse now what could not be shown; large models are read when somebody opens them."""
+def _check(model: Path, opening: Mapping[str, Any]) -> None:
+    """Refuse now what could not be shown; large models are read when somebody opens them.
+
+    Of a template its database is read now, as nobody can say before how large that is, but nothing
+    is learned yet.
+    """
     if not model.exists():
         raise FormatError(f"{model}: there is no such file or folder")
     if model.is_file() and model.stat().st_size <= CHECKED:
-        lifagu.read(model)
+        lifagu.io.load(model, learn=False, **opening)

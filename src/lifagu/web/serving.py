@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,9 +35,14 @@ OTHER_FILES = 400  # what the server has open beside connections, and uploads on
 
 @dataclass(frozen=True)
 class Settings:
-    """How to serve. port 0: any free one; token: ask for one on the loopback interface as well."""
+    """How to serve.
+
+    opening: how `lifagu.io.load` reads the model; port 0: any free one; token: ask for one on the
+    loopback interface as well.
+    """
 
     model: Path | None = None
+    opening: Mapping[str, Any] = field(default_factory=dict)
     host: str = "127.0.0.1"
     port: int = 8350
     token: bool = False
@@ -60,7 +65,11 @@ async def _serve(
     gate = Gate(settings.host, port, open=not is_loopback(settings.host))
     token = secrets.token_urlsafe(32) if gate.open or settings.token else None
     model = settings.model
-    given = None if model is None else ModelSource(model.name, model.absolute())
+    given = (
+        None
+        if model is None
+        else ModelSource(model.name, model.absolute(), opening=settings.opening)
+    )
     sessions = Sessions(folder, settings.limits, at_once=max(4, 2 * (os.cpu_count() or 1)))
     application = Application(sessions, gate, given, token, settings.read_only)
     patience = _possible(settings.patience)

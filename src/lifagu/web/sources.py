@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 import lifagu
 from lifagu import formats
@@ -63,12 +65,14 @@ class ModelSource:
     """A model to read.
 
     path: chosen by this side, never by a client; own: it came as an upload and is nobody's file.
+    opening: what was said on the command line about the database of a template.
     """
 
     title: str
     path: Path
     own: bool = False
     add: tuple[tuple[str, str], ...] = ()
+    opening: Mapping[str, Any] = field(default_factory=dict)
 
 
 def example_source(name: str) -> ModelSource:
@@ -93,7 +97,7 @@ def upload_source(folder: Path, identity: str, ending: str) -> ModelSource:
 def read_source(source: ModelSource, limits: Limits) -> Loaded:
     """The model and what came with it; uploads are read as text, so nothing leads elsewhere."""
     if not source.own:
-        return lifagu.io.load(source.path)
+        return lifagu.io.load(source.path, **source.opening)
     path = source.path
     if path.suffix == ".gz":
         _check_unpacked(path, limits.upload)
