@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from support.page_databases import make_factory
 from support.web_server import served
 
 CHROMIUM = next(
@@ -104,25 +106,43 @@ def take_screenshots(folder: Path) -> None:
     """The pictures of docs/page.md."""
     with served() as server, browser() as running:
         walk = Walk(running, server.address)
-        page = walk.open()
+        page = walk.open(tab="Holes")
         keep(page, folder / "page-holes.png")
         walk.tab("Colours")
         page.locator("#groups li").first.wait_for()
         page.locator("#lifted [data-node=r1]").hover()
         keep(page, folder / "page-lifted.png")
         dark = Walk(running, server.address, scheme="dark")
-        page = dark.open()
-        dark.tab("Ask")
+        page = dark.open(tab="Ask")
         page.locator("#graph [data-node=v0]").click()
         page.locator("#observe-values").get_by_role("button", name="true").click()
         page.locator(".answer.observed").wait_for()
         keep(page, folder / "page-ask-dark.png")
-        phone = Walk(running, server.address, PHONE)
-        page = phone.open()
-        phone.tab("Compare")
-        page.locator("#compared table").first.wait_for()
-        page.evaluate("document.querySelector('.tools').scrollIntoView()")
-        keep(page, folder / "page-phone.png")
+    with TemporaryDirectory() as made, browser() as running:
+        template = make_factory(Path(made))
+        with served(str(template)) as server:
+            walk = Walk(running, server.address)
+            page = walk.settled()
+            page.locator("#judgement").wait_for()
+            keep(page, folder / "page-overview.png")
+            _suppose(walk)
+            keep(page, folder / "page-card.png")
+            phone = Walk(running, server.address, PHONE)
+            phone.settled()
+            _suppose(phone)
+            keep(phone.page, folder / "page-phone.png")
+
+
+def _suppose(walk: Walk) -> None:
+    """The card of the new machine, and what if its oil were dark."""
+    page = walk.page
+    page.locator("#search").fill("M-200")
+    page.locator("#search-found [role=option]").first.wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_title("What if Oil(M-200) were dark?").click()
+    page.locator(".moved:not(:empty)").first.wait_for()
+    page.locator("#around svg").wait_for()
+    page.evaluate("window.scrollTo(0, 0)")
 
 
 if __name__ == "__main__":
