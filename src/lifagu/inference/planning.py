@@ -22,6 +22,7 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_without
 from lifagu.inference.connected_part import Residual
 from lifagu.inference.memory_limit import PlanTooLargeError, memory_limit_of
+from lifagu.inference.over_islands import OverIslands, over_islands
 from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
 from lifagu.inference.plan import TooDearError
 from lifagu.inference.planning_by_part import plan_parts, plan_rest
@@ -164,6 +165,8 @@ class Inquiry:
 
     def priced(self) -> Prepared:
         """Ground or lifted, whichever should cost less; a ground plan is only made where quick."""
+        if self.included is None and (found := over_islands(self.graph, self.questions)):
+            return found
         if hardly_shares(self.graph):
             return self.ground(NOT_SHARED)
         posed = self.questions
