@@ -195,7 +195,8 @@ def _ascending(
     of: Bearers | None = None,
 ) -> Evidence:
     """Evidence with its variables put in order."""
-    hard, soft = np.argsort(variables), np.argsort(soft_variables)
+    # nearly in order, which a stable sort makes use of
+    hard, soft = (np.argsort(each, kind="stable") for each in (variables, soft_variables))
     return Evidence(
         frozen(variables[hard]),
         frozen(values[hard]),

@@ -112,7 +112,7 @@ def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeInd
     near, total = np.flatnonzero(shared > 0), float(weights.sum())
     if not len(near):
         return
-    order = near[np.argsort(-shared[near], kind="stable")]
+    order = first_of(near, max(most, 1), -shared)
     telling = known[weights > 0]
     found = [
         AlikeIndividual(
@@ -124,6 +124,19 @@ def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeInd
     ]
     as_near = int((shared == shared[order[0]]).sum())
     yield AlikeIndividuals("tables", BY_TABLES, tuple(found), as_near)
+
+
+def first_of(some: Ints, most: int, *keys: Floats) -> Ints:
+    """The first of some by their keys, the first key first, then as they stand.
+
+    >>> first_of(np.array([0, 2, 3]), 2, np.array([5.0, 0.0, 4.0, 4.0])).tolist()
+    [2, 3]
+    """
+    if 0 < most < len(some):
+        # the last one that may be kept, so that only those as good are put in order
+        own = keys[0][some]
+        some = some[own <= np.partition(own, most - 1)[most - 1]]
+    return some[np.lexsort([each[some] for each in keys[::-1]])][:most]
 
 
 def _titles(factors: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,8 +163,9 @@ def _by_observations(who: Individual, seen: NamedEvidence, most: int) -> Iterato
     near = np.flatnonzero(score > 0)
     if not len(near):
         return
-    order = near[np.lexsort((against[near], -score[near]))]
-    best, total = order[0], sum(each.total for each in pieces)
+    order = first_of(near, most, -score, against)
+    total = sum(each.total for each in pieces)
+    best = order[0] if len(order) else first_of(near, 1, -score, against)[0]
     as_near = int(((score == score[best]) & (against == against[best])).sum())
     nearest = [
         AlikeIndividual(
@@ -219,7 +233,8 @@ class _Compared:
 
     def named(self, individual: int, same: bool) -> Iterator[str]:
         """The relations in which another individual is the same, or differs."""
-        here = (self.individual == individual) & (self.same == same) & (self.weight > 0)
+        here = np.flatnonzero(self.individual == individual)
+        here = here[(self.same[here] == same) & (self.weight[here] > 0)]
         for each in self.variable[here].tolist():
             names = self.who.graph.individuals
             others = [names[one] for one in self.who.of(each) if one != individual]
