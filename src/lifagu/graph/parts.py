@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, offsets_of, owners
+from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, distinct, offsets_of, owners
 from lifagu.basics.names import ChosenNames
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
@@ -34,7 +34,7 @@ def factors_with(graph: FactorGraph, variables: Ints) -> Ints:
     Cost: that of the factors found, after one pass over the graph that is made once.
     """
     offsets, factors = graph.once(_factors_of_each)
-    return np.unique(taken_lists(offsets, factors, variables)[0])
+    return distinct(taken_lists(offsets, factors, variables)[0])
 
 
 def _factors_of_each(graph: FactorGraph) -> tuple[Ints, Ints]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import (
     Ints,
+    distinct,
     first_places,
     group_lists,
     group_rows,
@@ -26,7 +27,8 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors, parts_without
 
-MANY_FACTORS = 1000  # of a variable that is shared by islands
+MANY_FACTORS = 1000  # of a variable that is shared by islands …
+SHARE, FEWEST = 256, 8  # … or one of so many of all factors, and so many
 MOST_SHARED = 256  # such variables
 SOFT = 2**40  # the code of the first likelihoods, above those of all values
 MOST_CHANGED = 1000  # islands observed otherwise than before that are told apart one by one
@@ -101,7 +103,7 @@ class Islands:
     def _changed(self, before: Ints, after: Ints) -> Ints | None:
         """The islands observed otherwise; None if they are too many."""
         differs = self.of_variable[np.flatnonzero(before != after)]
-        changed = np.unique(differs[differs >= 0])
+        changed = distinct(differs[differs >= 0])
         return changed if len(changed) <= MOST_CHANGED else None
 
     def key(self, island: int, codes: Ints) -> Key:
@@ -143,9 +145,7 @@ class _Observed:
         many = np.diff(self.starts)
         first = self.order[self.starts[:-1]]
         gone = np.union1d(changed, apart)
-        for number, count in zip(
-            *np.unique(self.of_island[gone], return_counts=True), strict=True
-        ):
+        for number, count in zip(*np.unique(self.of_island[gone], return_counts=True), strict=True):
             many[number] -= count
             first[number] = self._first_left(int(number), gone)
         number_of, new_first, new_many = dict[Key, int](), first.tolist(), many.tolist()
@@ -184,7 +184,8 @@ class _Observed:
 
 def islands_of(graph: FactorGraph) -> Islands | None:
     """The islands of a graph; None where very many variables are shared. Near-linear."""
-    shared = np.flatnonzero(graph.degrees >= MANY_FACTORS)
+    many = max(min(MANY_FACTORS, len(graph.factor_names) // SHARE), FEWEST)
+    shared = np.flatnonzero(graph.degrees >= many)
     if len(shared) > MOST_SHARED:
         return None
     count = len(graph.variable_names)

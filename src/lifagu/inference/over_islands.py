@@ -41,13 +41,12 @@ MANY = 4  # islands for each that stands for others, from which on it pays
 class OverIslands(Staying):
     """Questions planned on the islands that stand for others.
 
-    small: the plan; evidence: all that was observed; alike: for each variable of the graph the one
-    of the plan that stands for it; told: how much was left, in words.
+    small: the plan; evidence: all that was observed; chosen: what it is about; told: how much was left, in words.
     """
 
     small: Prepared
     evidence: Evidence
-    alike: Ints
+    chosen: _Chosen
     told: str
     why: str = ""
 
@@ -77,7 +76,7 @@ class OverIslands(Staying):
     def solve(self, progress: Tell | None = None) -> Solution:
         """Compute log Z and all that was asked for; marginals are those of the whole graph."""
         found = self.small.solve(progress)
-        return replace(found, marginals=found.marginals.spread(self.alike))
+        return replace(found, marginals=found.marginals.spread(self.chosen.alike_of_all))
 
 
 def over_islands(graph: FactorGraph, posed: Questions, least: int = LEAST) -> OverIslands | None:
@@ -103,7 +102,7 @@ def over_islands(graph: FactorGraph, posed: Questions, least: int = LEAST) -> Ov
         return None  # the graph as it is may still do
     which = f"{len(islands)} parts, apart from {counted(len(islands.shared), 'shared variable')}"
     told = f"{len(some.islands)} stand for {which}"
-    return OverIslands(planned, posed.evidence, chosen.alike, told)
+    return OverIslands(planned, posed.evidence, chosen, told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +110,8 @@ class _Chosen:
     """The graph of the shared variables and the islands that stand for others.
 
     observed: the value of each of its variables, -1 without one; cell: the stand-in that each
-    variable is on, -1 for shared ones; many: for how many islands each stand-in stands; alike: for
-    each variable of the whole graph the one that stands for it here.
+    variable is on, -1 for shared ones; many: for how many islands each stand-in stands; number: of
+    each variable of the whole graph here, -1 for those that others stand for.
     """
 
     graph: FactorGraph
@@ -120,7 +119,9 @@ class _Chosen:
     observed: Ints
     cell: Ints
     many: Ints
-    alike: Ints
+    number: Ints
+    islands: Islands
+    some: StandIns
 
     @classmethod
     def of(
@@ -129,22 +130,29 @@ class _Chosen:
         own, _ = taken_lists(islands.variable_starts, islands.variables, some.islands)
         factors, _ = taken_lists(islands.factor_starts, islands.factors, some.islands)
         variables = np.union1d(islands.shared, own)
-        graph, number = taken(
-            whole, variables, np.union1d(islands.among_shared, factors)
-        )
+        graph, number = taken(whole, variables, np.union1d(islands.among_shared, factors))
         here = evidence.renumbered(number)
         on = islands.of_variable[variables]
         cell = np.where(on < 0, -1, some.of_island[on])
-        stands = some.islands[some.of_island]
-        first = islands.variable_starts[stands[islands.of_variable]] + islands.place
-        first[islands.shared] = 0
-        alike = number[islands.variables[first]]
-        alike[islands.shared] = number[islands.shared]
-        return cls(graph, here, here.value_of_each(len(variables)), cell, some.many, alike)
+        observed = here.value_of_each(len(variables))
+        return cls(graph, here, observed, cell, some.many, number, islands, some)
+
+    def alike(self, variables: Ints) -> Ints:
+        """The variables here that stand for some of the whole graph."""
+        islands, some = self.islands, self.some
+        on = islands.of_variable[variables]
+        first = islands.variable_starts[some.islands[some.of_island[on]]] + islands.place[variables]
+        first[on < 0] = 0
+        return self.number[np.where(on < 0, variables, islands.variables[first])]
+
+    @property
+    def alike_of_all(self) -> Ints:
+        """The same of each variable of the whole graph."""
+        return self.alike(np.arange(len(self.number)))
 
     def planned(self, posed: Questions) -> Prepared:
         """The questions about those that stand for others, each under its own title."""
-        asked = tuple([tuple(self.alike[[*each]].tolist()) for each in posed.asked])
+        asked = tuple([tuple(self.alike(np.array(each)).tolist()) for each in posed.asked])
         free = {each for question in asked for each in question if self.observed[each] < 0}
         alone = all(self.cell[each] < 0 or self.many[self.cell[each]] == 1 for each in free)
         walks = posed.everything or len(set(asked)) > 1 or not alone

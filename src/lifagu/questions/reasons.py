@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +120,9 @@ def reasons(case: Statement, variable: str) -> Reasons:
     graph, seen = in_memory.grounded(case), in_memory.bound(case)
     number = graph.variable_names.number(variable)
     observed = seen.bound.variables
-    near = [] if _among(np.array([number]), observed)[0] else _observed_near(graph, observed, number)
+    near = (
+        [] if _among(np.array([number]), observed)[0] else _observed_near(graph, observed, number)
+    )
     told = []
     for name in map(graph.variable_names.__getitem__, near):
         without = _asked(_without(case, graph, seen, name), variable)
@@ -147,7 +150,7 @@ def _observed_near(graph: FactorGraph, observed: Ints, variable: int) -> list[in
     direct = np.concatenate([np.zeros(0, dtype=np.int64), *_beside(graph, np.array([variable]))])
     unknown = direct[~_among(direct, observed)]
     found: dict[int, None] = {}
-    for around in (direct, *_beside(graph, np.unique(unknown))):
+    for around in chain([direct], _beside(graph, np.unique(unknown))):
         near = around[_among(around, observed) & (graph.degrees[around] <= MANY)]
         found |= dict.fromkeys(near.tolist())
         if len(found) >= MOST_LEFT_OUT:

@@ -214,9 +214,7 @@ def _arguments(loaded: Loaded) -> Iterator[tuple[str, Argument, tuple[Domain, ..
 # ---- observed for nothing, never observed
 
 
-def _not_used(
-    loaded: Loaded, layers: Sequence[Mapping[str, Observation]]
-) -> Iterator[str]:
+def _not_used(loaded: Loaded, layers: Sequence[Mapping[str, Observation]]) -> Iterator[str]:
     """What is observed although no factor is about it."""
     graph = loaded.model
     if isinstance(graph, FactorGraph):
@@ -235,7 +233,10 @@ def _not_used(
         }
         ground = {name.partition("(")[0] for name in graph.ground_part.variable_names}
         sorts = dict.fromkeys(
-            name for layer in layers for name in layer if name.partition("(")[0] not in used | ground
+            name
+            for layer in layers
+            for name in layer
+            if name.partition("(")[0] not in used | ground
         )
     for sort in dict.fromkeys(name.partition("(")[0].strip() for name in sorts):
         yield (

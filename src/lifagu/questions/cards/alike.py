@@ -12,7 +12,6 @@ from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.words import stem
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.individuals import factor_owners
-from lifagu.filling.nearest import Nearest
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
@@ -104,7 +103,7 @@ def names_of_owners(graph: FactorGraph, owners: Ints) -> dict[int, str]:
 
 def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIndividuals]:
     """Who has the known tables of its own in such places, each weighted by how rare it is."""
-    nearest = Nearest(moved)
+    nearest = moved.nearest
     known = nearest.known(who.number)
     weights = nearest.rarity(known)
     shared = nearest.shared(known, weights).round(DIGITS)
