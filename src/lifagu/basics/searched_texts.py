@@ -1,4 +1,4 @@
-"""Texts searched as one types: joined into one and looked through at once, however many they are."""
+"""Texts searched as one types: joined into one and looked through at once, even a million."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SearchedTexts:
         if not wanted or END in wanted or BEGIN in wanted:
             return
         met: set[int] = set()
-        marked, starts = "", self._starts
+        starts = self._starts
         for how in (EXACT, PREFIX, WORD_START, INSIDE):
             found = self._joined
             if how == EXACT:

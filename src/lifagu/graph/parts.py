@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, distinct, offsets_of, owners
+from lifagu.basics.arrays import (
+    Ints,
+    by_first_occurrence,
+    connected_parts,
+    distinct,
+    offsets_of,
+    owners,
+)
 from lifagu.basics.names import ChosenNames
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph

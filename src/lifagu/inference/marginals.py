@@ -20,6 +20,7 @@ from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.memory_limit import memory_limit_of
+from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import plan_marginals
 from lifagu.inference.prepared import Prepared, Ran, Solution
 from lifagu.inference.question_checks import TooLarge, told_too_large
@@ -47,7 +48,7 @@ def prepare_marginals(
 class Computed(Frozen, Shown, LookedUp[str, dict[str, float]]):
     """Marginals by name, and how they were computed; too_large: parts that were left out."""
 
-    prepared: Prepared | Ran
+    prepared: Prepared | OverIslands | Ran
     solution: Solution
     too_large: tuple[TooLarge, ...]
 
@@ -85,7 +86,7 @@ class PreparedMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
     graph: FactorGraph
-    prepared: Prepared
+    prepared: Prepared | OverIslands
     too_large: tuple[TooLarge, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -108,7 +109,7 @@ class AllMarginals(Framed, Computed):
 
     Attributes
     ----------
-    prepared : Prepared or Ran
+    prepared : Prepared, OverIslands or Ran
         How they were computed.
     solution : Solution
         What was computed.

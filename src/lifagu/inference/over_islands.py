@@ -41,14 +41,15 @@ MANY = 4  # islands for each that stands for others, from which on it pays
 class OverIslands(Staying):
     """Questions planned on the islands that stand for others.
 
-    small: the plan; evidence: all that was observed; chosen: what it is about; told: how much was left, in words.
+    small: the plan; evidence: all that was observed; chosen: what the plan is about; told: for how
+    many islands these stand, in words; notes: remarks beside the answers.
     """
 
     small: Prepared
     evidence: Evidence
     chosen: _Chosen
     told: str
-    why: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,22 +57,19 @@ class OverIslands(Staying):
         return self.small.name
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks beside the answers."""
-        return self.small.notes
-
-    @property
     def total(self) -> int:
         """Numbers to be computed for what the lifted steps have left."""
         return self.small.total
 
     def __str__(self) -> str:
-        return f"{self.told}\n{self.small}"
+        return "\n".join([self.told, str(self.small), *self.notes[len(self.small.notes) :]])
 
     def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers. progress(done, total) is called now and then."""
         result = self.small.run(progress)
-        return replace(result, answers=[replace(each, plan=str(self)) for each in result.answers])
+        plan = str(self)
+        answers = [replace(each, plan=plan, notes=self.notes) for each in result.answers]
+        return replace(result, answers=answers, notes=self.notes)
 
     def solve(self, progress: Tell | None = None) -> Solution:
         """Compute log Z and all that was asked for; marginals are those of the whole graph."""
@@ -102,7 +100,7 @@ def over_islands(graph: FactorGraph, posed: Questions, least: int = LEAST) -> Ov
         return None  # the graph as it is may still do
     which = f"{len(islands)} parts, apart from {counted(len(islands.shared), 'shared variable')}"
     told = f"{len(some.islands)} stand for {which}"
-    return OverIslands(planned, posed.evidence, chosen, told)
+    return OverIslands(planned, posed.evidence, chosen, told, planned.notes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,7 @@ def prepare(
     *,
     engine: str = "auto",
     memory_limit: int | None = None,
-) -> Prepared:
+) -> Prepared | OverIslands:
     """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
 
     Refuses before anything large is computed: unknown factors in a queried part, tables that would
@@ -68,7 +68,7 @@ def prepare(
 
 def plan_marginals(
     graph: FactorGraph, evidence: EvidenceLike, *, engine: str, limit: int
-) -> tuple[Prepared, tuple[TooLarge, ...]]:
+) -> tuple[Prepared | OverIslands, tuple[TooLarge, ...]]:
     """Plan all single marginals; parts that do not fit are left out, unless that would be all."""
     inquiry = _inquiry(graph, (), evidence, engine, limit, everything=True)
     left: list[TooLarge] = []
@@ -142,7 +142,7 @@ class Inquiry:
     questions: Questions
     included: NDArray[np.bool_] | None
 
-    def planned(self) -> Prepared:
+    def planned(self) -> Prepared | OverIslands:
         """A plan by the engine that was chosen; `auto` compares what two of them cost."""
         if self.questions.engine == "auto":
             return self.priced()
@@ -163,10 +163,10 @@ class Inquiry:
         untouched = Untouched(self.graph.variable_names, dropped)
         return plan_parts(self.questions, untouched, rest, why=why, most=most)
 
-    def priced(self) -> Prepared:
+    def priced(self) -> Prepared | OverIslands:
         """Ground or lifted, whichever should cost less; a ground plan is only made where quick."""
-        if self.included is None and (found := over_islands(self.graph, self.questions)):
-            return found
+        if self.included is None and (few := over_islands(self.graph, self.questions)):
+            return few
         if hardly_shares(self.graph):
             return self.ground(NOT_SHARED)
         posed = self.questions

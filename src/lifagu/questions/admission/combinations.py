@@ -24,6 +24,7 @@ from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
+from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import prepare
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
@@ -110,10 +111,10 @@ class Combinations(Shown):
         return -1
 
     @cached_property
-    def _winning(self) -> Prepared:
+    def _winning(self) -> Prepared | OverIslands:
         return self._prepared(self.moved.graph)
 
-    def _prepared(self, graph: FactorGraph) -> Prepared:
+    def _prepared(self, graph: FactorGraph) -> Prepared | OverIslands:
         return prepare(graph, self.questions, self.evidence, **self.settings)
 
     def __str__(self) -> str:

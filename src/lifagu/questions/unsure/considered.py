@@ -18,6 +18,7 @@ from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.parts import taken
 from lifagu.inference.answer import Answer
+from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import prepare
 from lifagu.inference.prepared import Asked, Prepared, Result
 from lifagu.questions.unsure.choice_weights import impossible
@@ -95,7 +96,7 @@ class Considered(Shown):
         return ()
 
     @cached_property
-    def _winning(self) -> Prepared:
+    def _winning(self) -> Prepared | OverIslands:
         """The plan of the questions with the winning tables, in their own parts."""
         parts = np.array([each for unit in self.units for each in unit.parts], dtype=np.int64)
         asked = np.array([each for question in self.asked for each in question], dtype=np.int64)
@@ -105,7 +106,7 @@ class Considered(Shown):
 
     def _prepared(
         self, inside: Flags, variables: Ints, questions: Sequence[Sequence[str]] = ()
-    ) -> Prepared:
+    ) -> Prepared | OverIslands:
         """Questions to the factors inside, with the winning tables, and these variables."""
         graph = self.whole.graph
         met = graph.arguments[np.repeat(inside, np.diff(graph.offsets))]

@@ -21,6 +21,7 @@ from lifagu.basics.words import counted
 from lifagu.errors import NoAnswerError
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
+from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import prepare
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.unsure.choice_weights import impossible
@@ -49,7 +50,7 @@ class Intervals(Shown):
         return ()
 
     @cached_property
-    def _first(self) -> Prepared:
+    def _first(self) -> Prepared | OverIslands:
         return prepare(self.whole.graph, self.questions, self.whole.evidence, **self.settings)
 
     def __str__(self) -> str:
