@@ -16,7 +16,7 @@ LETTERS = "aAbB1 -_.éß"
 
 
 def naive_how(name: str, typed: str) -> int | None:
-    """How a text is found in a name: 0 equal, 1 at its beginning, 2 where a word begins, 3 inside."""
+    """How a text is found in a name: 0 equal, 1 it begins so, 2 a word does, 3 inside."""
     name, typed = name.casefold(), typed.casefold()
     if typed not in name:
         return None
@@ -93,7 +93,8 @@ def test_very_many_constants_without_names_are_never_listed():
         ("170", 1),
         ("171", 1),
     ]
-    assert not list(texts.search("017")) and not list(texts.search("x"))
+    assert not list(texts.search("017"))
+    assert not list(texts.search("x"))
 
 
 def test_patients_of_a_template(tmp_path):
@@ -118,9 +119,11 @@ def test_patients_of_a_template(tmp_path):
     ]
     assert [each.label for each in case.find("ep")] == ["Epid", "Epid = false", "Epid = true"]
     assert json.dumps([each.json() for each in case.find("p", most=5)])
-    assert len(case.find("p")) == 12 and case.find("zzz") == case.find(" ") == ()
+    assert len(case.find("p")) == 12
+    assert case.find("zzz") == case.find(" ") == ()
     added = case.add("paul", like="p17")
-    assert added.find("pau")[0].name == "paul" and not case.find("pau")
+    assert added.find("pau")[0].name == "paul"
+    assert not case.find("pau")
 
 
 def test_ground_graphs_with_and_without_individuals():

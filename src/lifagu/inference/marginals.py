@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.memory_limit import memory_limit_of
-from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import plan_marginals
 from lifagu.inference.prepared import Prepared, Ran, Solution
 from lifagu.inference.question_checks import TooLarge, told_too_large
 from lifagu.relational.key_columns import variable_keys
 from lifagu.relational.marginal_tables import MarginalTables
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 
 def prepare_marginals(

@@ -32,7 +32,6 @@ from lifagu.inference.planning_by_part import plan_rest
 from lifagu.inference.prepared import Prepared, Questions, Result, Solution, Staying
 from lifagu.inference.question_checks import kept_for
 
-LEAST = 50_000  # factors from which on islands are looked for
 MOST_LEFT = 4096  # factors of all that stand for others, beyond which nothing is gained
 MANY = 4  # islands for each that stands for others, from which on it pays
 
@@ -47,7 +46,7 @@ class OverIslands(Staying):
 
     small: Prepared
     evidence: Evidence
-    chosen: _Chosen
+    chosen: _FewIslands
     told: str
     notes: tuple[str, ...] = ()
 
@@ -62,7 +61,8 @@ class OverIslands(Staying):
         return self.small.total
 
     def __str__(self) -> str:
-        return "\n".join([self.told, str(self.small), *self.notes[len(self.small.notes) :]])
+        more = [each for each in self.notes if each not in self.small.notes]
+        return "\n".join([self.told, str(self.small), *more])
 
     def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers. progress(done, total) is called now and then."""
@@ -77,13 +77,11 @@ class OverIslands(Staying):
         return replace(found, marginals=found.marginals.spread(self.chosen.alike_of_all))
 
 
-def over_islands(graph: FactorGraph, posed: Questions, least: int = LEAST) -> OverIslands | None:
-    """A plan on few islands that stand for all; None where the graph is small or they are many.
+def over_islands(graph: FactorGraph, posed: Questions) -> OverIslands | None:
+    """A plan on few islands that stand for all; None where they are many.
 
     posed: questions to a graph in which nothing is unknown or left out.
     """
-    if len(graph.factor_names) < least:
-        return None
     islands = graph.once(islands_of)
     if islands is None:
         return None
@@ -91,7 +89,7 @@ def over_islands(graph: FactorGraph, posed: Questions, least: int = LEAST) -> Ov
     some = islands.stand_ins(islands.codes(posed.evidence), islands.on(jointly))
     if MANY * len(some.islands) > len(islands):
         return None
-    chosen = _Chosen.of(graph, islands, some, posed.evidence)
+    chosen = _FewIslands.of(graph, islands, some, posed.evidence)
     if len(chosen.graph.factor_names) > MOST_LEFT:
         return None
     try:
@@ -104,7 +102,7 @@ def over_islands(graph: FactorGraph, posed: Questions, least: int = LEAST) -> Ov
 
 
 @dataclass(frozen=True, eq=False)
-class _Chosen:
+class _FewIslands:
     """The graph of the shared variables and the islands that stand for others.
 
     observed: the value of each of its variables, -1 without one; cell: the stand-in that each
@@ -124,7 +122,7 @@ class _Chosen:
     @classmethod
     def of(
         cls, whole: FactorGraph, islands: Islands, some: StandIns, evidence: Evidence
-    ) -> _Chosen:
+    ) -> _FewIslands:
         own, _ = taken_lists(islands.variable_starts, islands.variables, some.islands)
         factors, _ = taken_lists(islands.factor_starts, islands.factors, some.islands)
         variables = np.union1d(islands.shared, own)

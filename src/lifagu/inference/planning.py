@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_without
 from lifagu.inference.connected_part import Residual
 from lifagu.inference.memory_limit import PlanTooLargeError, memory_limit_of
-from lifagu.inference.over_islands import OverIslands, over_islands
 from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
 from lifagu.inference.plan import TooDearError
 from lifagu.inference.planning_by_part import plan_parts, plan_rest
@@ -45,6 +45,10 @@ from lifagu.inference.question_checks import (
     question_of,
 )
 
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
+
+MANY_FACTORS = 50_000  # from which on islands are looked for
 DEAR = 2**22  # entries in all from which on another plan is looked for
 
 
@@ -165,7 +169,7 @@ class Inquiry:
 
     def priced(self) -> Prepared | OverIslands:
         """Ground or lifted, whichever should cost less; a ground plan is only made where quick."""
-        if self.included is None and (few := over_islands(self.graph, self.questions)):
+        if (few := self.over_islands()) is not None:
             return few
         if hardly_shares(self.graph):
             return self.ground(NOT_SHARED)
@@ -181,6 +185,14 @@ class Inquiry:
         if found is None:
             return self._lifted_or_ground()
         return replace(found, why=costs_less(found.total))
+
+    def over_islands(self) -> OverIslands | None:
+        """A plan on the few islands of a large graph that stand for all others, if there are."""
+        if self.included is not None or len(self.graph.factor_names) < MANY_FACTORS:
+            return None
+        from lifagu.inference.over_islands import over_islands
+
+        return over_islands(self.graph, self.questions)
 
     def _lifted_or_ground(self) -> Prepared:
         """Lifted steps; where they leave what is dear or too large, a ground plan if cheaper."""

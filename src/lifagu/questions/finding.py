@@ -45,7 +45,7 @@ def find(case: Statement, wanted: str, most: int) -> tuple[FoundName, ...]:
     return tuple(each for *_, each in sorted(found, key=lambda each: each[:2])[:most])
 
 
-def _known(case: Statement) -> _Known:
+def _known(case: Statement) -> _Findable:
     """What can be found in a case; nothing is learned for that."""
     if case.added or case.admitted:
         return _OfGraph(in_memory.grounded(case))
@@ -61,7 +61,7 @@ class _Relation:
     labels: Sequence[str]
 
 
-class _Known:
+class _Findable:
     """All that can be found in a model."""
 
     @cached_property
@@ -148,7 +148,7 @@ class _Known:
         return SearchedTexts([f"{name} = {label}" for name, label, _ in self._all_values])
 
 
-class _OfGraph(_Known):
+class _OfGraph(_Findable):
     """What can be found in a ground graph."""
 
     def __init__(self, graph: FactorGraph) -> None:
@@ -170,8 +170,12 @@ class _OfGraph(_Known):
         names = _ground(self.graph.variable_names)
         if names is None:
             return []
+        known = dict[str, ConstantTexts]()
         return [
-            (names.start(number), GroundAtoms(rows.prefix, _texts_of(rows.domains), rows.rows))
+            (
+                names.start(number),
+                GroundAtoms(rows.prefix, _texts_of(rows.domains, known), rows.rows),
+            )
             for number, rows in enumerate(names.rows, start=1)
             if rows.domains and (rows.which is None or (rows.which < 0).all())
         ]
@@ -235,7 +239,7 @@ def _domain(domain: Domain, name: str) -> str | None:
     return domain.name if there else None
 
 
-class _OfRelations(_Known):
+class _OfRelations(_Findable):
     """What can be found in a relational model."""
 
     def __init__(self, model: ParfactorGraph) -> None:
@@ -255,9 +259,9 @@ class _OfRelations(_Known):
     def atoms(self) -> Sequence[GroundAtoms]:
         """The variables of relations, whether a factor has each or not."""
         of = zip(self.words.relations, self.words.domains_of, strict=True)
-        domains = self.words.domains
+        domains, known = self.words.domains, dict[str, ConstantTexts]()
         return [
-            GroundAtoms(each.name, _texts_of([domains[one] for one in own]))
+            GroundAtoms(each.name, _texts_of([domains[one] for one in own], known))
             for each, own in of
             if each.of
         ]
@@ -317,6 +321,6 @@ def _called(
         yield how, words.individual(domain, number), words.domains[domain].name
 
 
-def _texts_of(domains: Sequence[Domain]) -> list[ConstantTexts]:
-    """The constants as they stand in names of variables."""
-    return [ConstantTexts(domain, quoted=True) for domain in domains]
+def _texts_of(domains: Sequence[Domain], known: dict[str, ConstantTexts]) -> list[ConstantTexts]:
+    """The constants as they stand in names of variables; known: those of domains met before."""
+    return [known.setdefault(domain.name, ConstantTexts(domain, quoted=True)) for domain in domains]

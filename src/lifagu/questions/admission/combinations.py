@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,14 @@ from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
-from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import prepare
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
 from lifagu.questions.competing_tables import PartsGiven, with_support
 from lifagu.questions.unsure.choice_weights import impossible
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 MOST = 1024  # combinations, each of which is a question of its own
 

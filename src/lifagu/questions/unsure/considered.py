@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.parts import taken
 from lifagu.inference.answer import Answer
-from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import prepare
 from lifagu.inference.prepared import Asked, Prepared, Result
 from lifagu.questions.unsure.choice_weights import impossible
@@ -32,6 +31,9 @@ from lifagu.questions.unsure.parts_and_classes import Flags, PartsAndClasses
 from lifagu.questions.unsure.rests_on import NOTHING, LentTables, Support, in_shape, pieces_of
 from lifagu.questions.unsure.units import Unit, needed_by, units_of
 from lifagu.questions.unsure.words import note_on, plan_of
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 
 def consider(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from lifagu.basics.words import counted
 from lifagu.errors import NoAnswerError
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
-from lifagu.inference.over_islands import OverIslands
 from lifagu.inference.planning import prepare
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.unsure.choice_weights import impossible
@@ -30,6 +29,9 @@ from lifagu.questions.unsure.copies import answers_in_a_row
 from lifagu.questions.unsure.draws import INTERVAL, MODELS, SEED
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 from lifagu.questions.unsure.rests_on import NOTHING, LentTables
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 
 @dataclass(frozen=True, eq=False, repr=False)
