@@ -12,7 +12,18 @@ from lifagu.basics.arrays import Ints
 
 END, BEGIN = "\0", "\1"  # what ends a text, and what stands before words within one
 WORD = re.compile(r"(?<=[\W_])(?=[^\W_])")  # where a word begins that does not begin the text
+# blanks that are not single, or not between words
+ODD_SPACE = re.compile(r"[^\S ]|  |\0 | \0|^ | $")
 EXACT, PREFIX, WORD_START, INSIDE = range(4)  # how a text is found, the best first
+
+
+def folded_text(text: str) -> str:
+    """A text as it is compared: without case, and with single blanks between words.
+
+    >>> folded_text(" Anna   May")
+    'anna may'
+    """
+    return " ".join(text.casefold().split())
 
 
 class SearchedTexts:
@@ -26,6 +37,8 @@ class SearchedTexts:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         folded = END.join(texts).casefold()
+        if ODD_SPACE.search(folded) is not None:
+            folded = END.join(map(folded_text, texts))
         self._joined = f"{END}{folded}{END}" if texts else ""
 
     @cached_property
@@ -45,7 +58,7 @@ class SearchedTexts:
         How is `EXACT`, `PREFIX`, `WORD_START` or `INSIDE`; of equal ones the first comes first.
         Cost: a pass over all texts for each of these that is looked for.
         """
-        wanted = text.casefold()
+        wanted = folded_text(text)
         if not wanted or END in wanted or BEGIN in wanted:
             return
         met: set[int] = set()

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lifagu.drawing.scene import Scene
     from lifagu.questions.cards.card import Card
     from lifagu.questions.findings import Groups, Imputed, Lift
-    from lifagu.questions.found_name import FoundName
     from lifagu.questions.learning import Learning
     from lifagu.questions.moved_by_adding import Move
     from lifagu.questions.reasons import Reasons
@@ -205,26 +204,6 @@ class Case(CaseAnswers, Shown):
 
         name = text("an individual that is shown", individual)
         return card(self, name, whole("like", like, 0))
-
-    def find(self, text: str, *, most: int = 12) -> tuple[FoundName, ...]:
-        """Individuals, relations, values and variables whose names have a text in them.
-
-        Parameters
-        ----------
-        text : str
-            What was typed of a name, in any case: ``"an"``, ``"sick=t"``, ``"Treat(eve,"``.
-        most : int
-            How many to find.
-
-        Returns
-        -------
-        tuple of FoundName
-            Those that are called so first, then those that begin with it, then those in which a
-            word does, then the rest; equal ones in the order of the model.
-        """
-        from lifagu.questions.finding import find
-
-        return find(self, text, most)
 
     def unfilled(self) -> Case:
         """The case whose holes stay: what depends on them has no answer then."""

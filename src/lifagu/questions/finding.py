@@ -1,7 +1,7 @@
 """Individuals, relations, values and variables found as one types their names.
 
 What a name equals comes first, then what begins with it, then where a word does, then the rest;
-among equals relations, individuals, variables and values, each in the order of the model. Variables
+among equals relations, values, individuals and variables, each in the order of the model. Variables
 of individuals, of which there are very many, are found once a parenthesis says so. Texts are joined
 once for a model and looked through at once.
 """
@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import first_places
-from lifagu.basics.inputs import text, whole
 from lifagu.basics.names import JoinedNames, Names
 from lifagu.basics.searched_texts import SearchedTexts
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions import in_memory
-from lifagu.questions.found_name import FoundName
 from lifagu.questions.ground_atoms import ConstantTexts, GroundAtoms
 from lifagu.questions.statement import Statement
 from lifagu.relational.domains import Domain
@@ -33,16 +32,43 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.relations import Vocabulary
 
 MOST_PLAIN = 1000  # variables of no relation up to which the values of each are found
-Found = tuple[int, int, FoundName]  # how it is found, the sort that comes first, and what it is
 
 
-def find(case: Statement, wanted: str, most: int) -> tuple[FoundName, ...]:
+@dataclass(frozen=True)
+class Match:
+    """Something whose name goes on from what was typed.
+
+    Attributes
+    ----------
+    kind : {"relation", "value", "individual", "variable"}
+        What it is.
+    name : str
+        Its name; of a value that of its relation or variable.
+    of : str
+        The domains of a relation or a value, the domain of an individual; "" where there is none.
+    label : str
+        Of a value the label.
+    """
+
+    kind: str
+    name: str
+    of: str = ""
+    label: str = ""
+
+    def json(self) -> dict[str, Any]:
+        """It as plain values."""
+        return asdict(self)
+
+
+Found = tuple[int, int, Match]  # how it is found, the sort that comes first, and what it is
+
+
+def find(case: Statement, wanted: str, most: int) -> list[Match]:
     """At most so many names, those that fit best first."""
-    typed = text("a name that is looked for", wanted).strip()
-    whole("most", most, 1)
+    typed = " ".join(wanted.split())
     known = case.opened.once(("names", case.added, case.admitted), lambda: _known(case))
     found = chain.from_iterable(islice(each, most) for each in known.search(typed))
-    return tuple(each for *_, each in sorted(found, key=lambda each: each[:2])[:most])
+    return [each for *_, each in sorted(found, key=lambda each: each[:2])[:most]]
 
 
 def _known(case: Statement) -> _Findable:
@@ -59,6 +85,7 @@ class _Relation:
 
     name: str
     labels: Sequence[str]
+    of: str = ""
 
 
 class _Findable:
@@ -87,7 +114,7 @@ class _Findable:
         """Its relation."""
         raise NotImplementedError
 
-    def individuals(self, typed: str) -> Iterator[tuple[int, str, str | None]]:
+    def individuals(self, typed: str) -> Iterator[tuple[int, str, str]]:
         """How individuals are found, their names and domains."""
         raise NotImplementedError
 
@@ -95,32 +122,26 @@ class _Findable:
         """What is found of each sort, best first."""
         yield self._relations(typed)
         yield (
-            (how, 1, FoundName("individual", name, name, domain))
+            (how, 2, Match("individual", name, domain))
             for how, name, domain in self.individuals(typed)
         )
         yield self._values(re.sub(r"\s*=\s*", " = ", typed).strip())
         yield self._plain(typed)
         for each in self.atoms:
-            yield (
-                (how, 4, FoundName("variable", name, name, relation=each.relation))
-                for how, name in each.search(typed.casefold())
-            )
+            yield ((how, 4, Match("variable", name)) for how, name in each.search(typed.casefold()))
 
     def _relations(self, typed: str) -> Iterator[Found]:
         for number, how in self._relation_texts.search(typed):
-            name = self.relations[number].name
-            yield how, 0, FoundName("relation", name, name, relation=name)
+            relation = self.relations[number]
+            yield how, 0, Match("relation", relation.name, relation.of)
 
     def _values(self, typed: str) -> Iterator[Found]:
         for number, how in self._value_texts.search(typed):
-            name, label, relation = self._all_values[number]
-            shown = f"{name} = {label}"
-            yield how, 3, FoundName("value", name, shown, relation=relation, value=label)
+            yield how, 1, self._all_values[number]
 
     def _plain(self, typed: str) -> Iterator[Found]:
         for number, how in self._plain_texts.search(typed):
-            name = self.plain[number]
-            yield how, 2, FoundName("variable", name, name, relation=self.relation_of(number))
+            yield how, 3, Match("variable", self.plain[number])
 
     @cached_property
     def _relation_texts(self) -> SearchedTexts:
@@ -131,21 +152,23 @@ class _Findable:
         return SearchedTexts(list(self.plain))
 
     @cached_property
-    def _all_values(self) -> list[tuple[str, str, str | None]]:
-        """Whose value, which label, and of which relation."""
-        found: list[tuple[str, str, str | None]] = [
-            (each.name, label, each.name) for each in self.relations for label in each.labels
+    def _all_values(self) -> list[Match]:
+        """The values of relations, and of variables of none."""
+        found = [
+            Match("value", each.name, each.of, label)
+            for each in self.relations
+            for label in each.labels
         ]
         if len(self.plain) <= MOST_PLAIN:
             for number, name in enumerate(self.plain):
                 of = self.relation_of(number)
                 if of is None or of == name:  # values of others are those of the relation
-                    found += [(name, label, of) for label in self.labels(number)]
+                    found += [Match("value", name, "", label) for label in self.labels(number)]
         return found
 
     @cached_property
     def _value_texts(self) -> SearchedTexts:
-        return SearchedTexts([f"{name} = {label}" for name, label, _ in self._all_values])
+        return SearchedTexts([f"{each.name} = {each.label}" for each in self._all_values])
 
 
 class _OfGraph(_Findable):
@@ -158,8 +181,11 @@ class _OfGraph(_Findable):
     def relations(self) -> list[_Relation]:
         """The kinds that no single variable is called like."""
         graph, first = self.graph, first_places(self.graph.variable_kind)
+        names = _ground(graph.variable_names)
+        rows = () if names is None else names.rows
+        domains = {each.prefix: ", ".join(one.name for one in each.domains) for each in rows}
         return [
-            _Relation(kind, graph.labels(int(first[number])))
+            _Relation(kind, graph.labels(int(first[number])), domains.get(kind, ""))
             for number, kind in enumerate(graph.kinds)
             if graph.variable_names.find(kind) is None
         ]
@@ -217,12 +243,12 @@ class _OfGraph(_Findable):
         rows = () if names is None else names.rows
         return [*{each.name: each for row in rows for each in row.domains}.values()]
 
-    def individuals(self, typed: str) -> Iterator[tuple[int, str, str | None]]:
+    def individuals(self, typed: str) -> Iterator[tuple[int, str, str]]:
         """Those of the graph; a domain has them by their names, or after its own."""
         for number, how in self._individual_texts.search(typed):
             name = self.graph.individuals[number]
             domains = filter(None, (_domain(each, name) for each in self._domains))
-            yield how, name, next(domains, None)
+            yield how, name, next(domains, "")
 
 
 def _ground(names: Names) -> GroundNames | None:
@@ -248,7 +274,11 @@ class _OfRelations(_Findable):
     @cached_property
     def relations(self) -> list[_Relation]:
         """The relations that are of something, and the kinds of single variables."""
-        found = [_Relation(each.name, each.range) for each in self.words.relations if each.of]
+        found = [
+            _Relation(each.name, each.range, ", ".join(each.of))
+            for each in self.words.relations
+            if each.of
+        ]
         names, first = {each.name for each in found}, first_places(self.part.variable_kind)
         for number, kind in enumerate(self.part.kinds):
             if kind not in names and self.part.variable_names.find(kind) is None:
@@ -303,12 +333,10 @@ class _OfRelations(_Findable):
             for number, domain in enumerate(self.words.domains)
         ]
 
-    def individuals(self, typed: str) -> Iterator[tuple[int, str, str | None]]:
+    def individuals(self, typed: str) -> Iterator[tuple[int, str, str]]:
         """The constants of all domains, and whom the ground part names."""
-        own = (
-            (how, self.part.individuals[number], None) for number, how in self._own.search(typed)
-        )
-        ways: list[Iterator[tuple[int, str, str | None]]] = [own]
+        own = ((how, self.part.individuals[number], "") for number, how in self._own.search(typed))
+        ways: list[Iterator[tuple[int, str, str]]] = [own]
         for number, texts in enumerate(self._domains):
             ways.append(_called(self.words, number, texts, typed))
         yield from merge(*ways, key=itemgetter(0))
@@ -316,7 +344,7 @@ class _OfRelations(_Findable):
 
 def _called(
     words: Vocabulary, domain: int, texts: ConstantTexts, typed: str
-) -> Iterator[tuple[int, str, str | None]]:
+) -> Iterator[tuple[int, str, str]]:
     for number, how in texts.search(typed):
         yield how, words.individual(domain, number), words.domains[domain].name
 

@@ -12,7 +12,14 @@ from heapq import merge
 import numpy as np
 
 from lifagu.basics.arrays import Ints
-from lifagu.basics.searched_texts import EXACT, INSIDE, PREFIX, WORD_START, SearchedTexts
+from lifagu.basics.searched_texts import (
+    EXACT,
+    INSIDE,
+    PREFIX,
+    WORD_START,
+    SearchedTexts,
+    folded_text,
+)
 from lifagu.relational.domains import Domain
 from lifagu.relational.terms import constant_text
 
@@ -46,8 +53,8 @@ class ConstantTexts:
         if self._listed is not None:
             yield from self._listed.search(typed)
             return
-        for number in self.with_prefix(typed.casefold()):
-            yield number, EXACT if self.text(number).casefold() == typed.casefold() else PREFIX
+        for number in self.with_prefix(folded_text(typed)):
+            yield number, EXACT if folded_text(self.text(number)) == folded_text(typed) else PREFIX
 
     def with_prefix(self, text: str) -> Iterator[int]:
         """The constants that begin with a text, which is casefolded, ascending."""
@@ -108,7 +115,7 @@ class GroundAtoms:
                 begins = head[:1].isalnum() and not before[-1].isalnum()
                 how = WORD_START if begins else INSIDE
             else:
-                how = EXACT if f"{inner})".casefold() == inside else PREFIX
+                how = EXACT if folded_text(f"{inner})") == inside else PREFIX
             yield how, f"{self.relation}({inner})"
 
     def _from(
@@ -134,7 +141,7 @@ class GroundAtoms:
         if self.rows is not None and (not left or high - low <= FEW_ROWS):
             column = self.rows[low:high, place]
             for number in column[np.diff(column, prepend=-1) > 0].tolist():
-                whole = domain.text(number).casefold() + ends
+                whole = folded_text(domain.text(number)) + ends
                 if whole.startswith(left) or left.startswith(whole):
                     yield number, left[len(whole) :]
             return

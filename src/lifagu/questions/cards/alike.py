@@ -43,7 +43,7 @@ def alike(
 
 def _by_donors(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIndividuals]:
     """Whose tables the first of its holes took, where those of single individuals were taken."""
-    owners, taken = factor_owners(who.graph), dict[int, list[str]]()
+    owners, taken = who.graph.once(factor_owners), dict[int, list[str]]()
     places = np.flatnonzero(np.isin(moved.unknown, own_holes(who)))[:MOST_FILLED]
     for place in places.tolist():
         record = moved.record[place]
@@ -66,7 +66,9 @@ def _by_cohort(who: Individual, moved: CohortTransfer, most: int) -> Iterator[Al
     """Who most likely is of the same cohort, those who belong to it most surely first."""
     posterior, reasons = moved.posterior, moved.reasons
     own = np.unique(
-        posterior.places.owners[who.factors[factor_owners(who.graph)[who.factors] == who.number]]
+        posterior.places.owners[
+            who.factors[who.graph.once(factor_owners)[who.factors] == who.number]
+        ]
     )
     if len(own) != 1 or own[0] < 0 or not len(posterior.belonging):
         return
@@ -94,7 +96,7 @@ def _by_cohort(who: Individual, moved: CohortTransfer, most: int) -> Iterator[Al
 
 def names_of_owners(graph: FactorGraph, owners: Ints) -> dict[int, str]:
     """The individuals behind the owners that cohorts know by numbers of their own."""
-    declared = factor_owners(graph)
+    declared = graph.once(factor_owners)
     some = np.flatnonzero(declared >= 0)
     first = some[first_places(by_first_occurrence(owners[some]))]
     pairs = zip(owners[first].tolist(), declared[first].tolist(), strict=True)
