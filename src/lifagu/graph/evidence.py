@@ -160,6 +160,8 @@ class Evidence(Frozen):
             raise ModelError(
                 "evidence of two graphs cannot be put together by number; pass evidence by name"
             )
+        if not self:
+            return replace(later, of=later.of or self.of)
         again = np.concatenate((later.variables, later.soft_variables))
         hard, soft = ~np.isin(self.variables, again), ~np.isin(self.soft_variables, again)
         return _ascending(
