@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from typing import overload
@@ -14,6 +14,12 @@ from lifagu.basics.arrays import Ints
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import items
 from lifagu.errors import ModelError, did_you_mean
+
+
+def _head(name: str) -> str | None:
+    """What stands before a parenthesis in a name, None where there is none."""
+    head, parenthesis, _ = name.partition("(")
+    return head.strip() if parenthesis else None
 
 
 class Names(Frozen, Sequence[str]):
@@ -56,6 +62,11 @@ class Names(Frozen, Sequence[str]):
         return np.fromiter(
             map(self._numbers.get, names, repeat(-1)), dtype=np.int64, count=len(names)
         )
+
+    def read_as(self, nodes: Ints, heads: Container[str]) -> Ints:
+        """Those of some nodes whose names could be read as one of these words with an argument."""
+        names = enumerate(self.of_nodes(nodes))
+        return nodes[[place for place, name in names if _head(name) in heads]]
 
     def with_parentheses(self) -> Sequence[int]:
         """The numbers of names with a parenthesis, such as a relation's ground variables have."""
@@ -145,6 +156,10 @@ class NumberedNames(Names):
             [int(each) if _is_number(each) else -1 for each in digits], dtype=np.int64
         )
         return np.where(numbers < self._count, numbers, -1)
+
+    def read_as(self, nodes: Ints, heads: Container[str]) -> Ints:
+        """Those of some nodes whose names could be read as one of these words with an argument."""
+        return super().read_as(nodes, heads) if self.with_parentheses() else nodes[:0]
 
     def with_parentheses(self) -> Sequence[int]:
         """The numbers of the names that hold a parenthesis: all or none."""

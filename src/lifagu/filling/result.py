@@ -193,10 +193,11 @@ class Transfer(Completions, Shown):
         if offers.sizes is not None:
             raise ModelError("on an engine, nothing is explained", remedy=Remedy.IN_MEMORY)
         competing = self._competing(offers, int(self._places[1][place]))
-        return self._nearest.explain(number, offers, competing[0][0] if competing else None)
+        return self.nearest.explain(number, offers, competing[0][0] if competing else None)
 
     @cached_property
-    def _nearest(self) -> Nearest:
+    def nearest(self) -> Nearest:
+        """What its factors and their owners have in comparison."""
         from lifagu.filling.nearest import Nearest
 
         return Nearest(self)

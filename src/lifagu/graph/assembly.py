@@ -149,8 +149,9 @@ def extended(array: Ints, more: Ints) -> Ints:
 
 def taken_lists(offsets: Ints, values: NDArray[_Item], chosen: Ints) -> tuple[NDArray[_Item], Ints]:
     """The values of the chosen lists in a row, and where each list ends if put after all lists."""
-    lengths = np.diff(offsets)[chosen]
-    places = np.repeat(offsets[chosen], lengths) + places_within(lengths)
+    starts = offsets[chosen]
+    lengths = offsets[1:][chosen] - starts
+    places = np.repeat(starts, lengths) + places_within(lengths)
     return values[places], offsets[-1] + np.cumsum(lengths)
 
 

@@ -160,6 +160,8 @@ class Evidence(Frozen):
             raise ModelError(
                 "evidence of two graphs cannot be put together by number; pass evidence by name"
             )
+        if not self:
+            return replace(later, of=later.of or self.of)
         again = np.concatenate((later.variables, later.soft_variables))
         hard, soft = ~np.isin(self.variables, again), ~np.isin(self.soft_variables, again)
         return _ascending(
@@ -195,7 +197,8 @@ def _ascending(
     of: Bearers | None = None,
 ) -> Evidence:
     """Evidence with its variables put in order."""
-    hard, soft = np.argsort(variables), np.argsort(soft_variables)
+    # nearly in order, which a stable sort makes use of
+    hard, soft = (np.argsort(each, kind="stable") for each in (variables, soft_variables))
     return Evidence(
         frozen(variables[hard]),
         frozen(values[hard]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from lifagu.inference.prepared import Prepared, Ran, Solution
 from lifagu.inference.question_checks import TooLarge, told_too_large
 from lifagu.relational.key_columns import variable_keys
 from lifagu.relational.marginal_tables import MarginalTables
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 
 def prepare_marginals(
@@ -47,7 +50,7 @@ def prepare_marginals(
 class Computed(Frozen, Shown, LookedUp[str, dict[str, float]]):
     """Marginals by name, and how they were computed; too_large: parts that were left out."""
 
-    prepared: Prepared | Ran
+    prepared: Prepared | OverIslands | Ran
     solution: Solution
     too_large: tuple[TooLarge, ...]
 
@@ -85,7 +88,7 @@ class PreparedMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
     graph: FactorGraph
-    prepared: Prepared
+    prepared: Prepared | OverIslands
     too_large: tuple[TooLarge, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -108,7 +111,7 @@ class AllMarginals(Framed, Computed):
 
     Attributes
     ----------
-    prepared : Prepared or Ran
+    prepared : Prepared, OverIslands or Ran
         How they were computed.
     solution : Solution
         What was computed.

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,10 @@ from lifagu.inference.question_checks import (
     question_of,
 )
 
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
+
+MANY_FACTORS = 50_000  # from which on islands are looked for
 DEAR = 2**22  # entries in all from which on another plan is looked for
 
 
@@ -54,7 +59,7 @@ def prepare(
     *,
     engine: str = "auto",
     memory_limit: int | None = None,
-) -> Prepared:
+) -> Prepared | OverIslands:
     """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
 
     Refuses before anything large is computed: unknown factors in a queried part, tables that would
@@ -67,7 +72,7 @@ def prepare(
 
 def plan_marginals(
     graph: FactorGraph, evidence: EvidenceLike, *, engine: str, limit: int
-) -> tuple[Prepared, tuple[TooLarge, ...]]:
+) -> tuple[Prepared | OverIslands, tuple[TooLarge, ...]]:
     """Plan all single marginals; parts that do not fit are left out, unless that would be all."""
     inquiry = _inquiry(graph, (), evidence, engine, limit, everything=True)
     left: list[TooLarge] = []
@@ -141,7 +146,7 @@ class Inquiry:
     questions: Questions
     included: NDArray[np.bool_] | None
 
-    def planned(self) -> Prepared:
+    def planned(self) -> Prepared | OverIslands:
         """A plan by the engine that was chosen; `auto` compares what two of them cost."""
         if self.questions.engine == "auto":
             return self.priced()
@@ -162,8 +167,10 @@ class Inquiry:
         untouched = Untouched(self.graph.variable_names, dropped)
         return plan_parts(self.questions, untouched, rest, why=why, most=most)
 
-    def priced(self) -> Prepared:
+    def priced(self) -> Prepared | OverIslands:
         """Ground or lifted, whichever should cost less; a ground plan is only made where quick."""
+        if (few := self.over_islands()) is not None:
+            return few
         if hardly_shares(self.graph):
             return self.ground(NOT_SHARED)
         posed = self.questions
@@ -178,6 +185,14 @@ class Inquiry:
         if found is None:
             return self._lifted_or_ground()
         return replace(found, why=costs_less(found.total))
+
+    def over_islands(self) -> OverIslands | None:
+        """A plan on the few islands of a large graph that stand for all others, if there are."""
+        if self.included is not None or len(self.graph.factor_names) < MANY_FACTORS:
+            return None
+        from lifagu.inference.over_islands import over_islands
+
+        return over_islands(self.graph, self.questions)
 
     def _lifted_or_ground(self) -> Prepared:
         """Lifted steps; where they leave what is dear or too large, a ground plan if cheaper."""

@@ -145,10 +145,11 @@ class CaseContents(Statement):
         """
         if self.opened.is_folder:
             return ()
-        from lifagu.questions.suspicions import suspicions
+        from lifagu.questions.suspicions import suspected_of_model, suspicions
 
-        seen = {name: each for layer in in_memory.layers(self) for name, each in layer.items()}
-        return suspicions(self.opened.read(self.place.progress), seen)
+        read = self.opened.read(self.place.progress)
+        found = self.opened.once("suspected", lambda: suspected_of_model(read))
+        return suspicions(found, read, in_memory.layers(self))
 
     @property
     def to_learn(self) -> int:

@@ -21,7 +21,7 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors, parts_without
 from lifagu.inference.answer import Answer
-from lifagu.inference.prepared import Prepared, Result
+from lifagu.inference.prepared import Asked, Result
 from lifagu.likeness.tolerance_bound import probability_off, rounded_up
 
 
@@ -32,7 +32,7 @@ class Supported(Shown):
     transfer: Transfer
     graph: FactorGraph
     evidence: Evidence
-    prepared: Prepared
+    prepared: Asked
     winning: bool
 
     @property

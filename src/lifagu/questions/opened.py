@@ -17,7 +17,7 @@ from lifagu.relational.source import USUAL_ACCESS, Access
 if TYPE_CHECKING:
     from lifagu.questions.place import Place
 
-MOST_KEPT, FEW_KEPT = 24, 6  # results that are kept, of small models and of large ones
+MOST_KEPT, FEW_KEPT = 24, 6  # results of each sort that are kept, of small and of large models
 SMALL = 100_000  # variables and factors
 _Value = TypeVar("_Value")
 
@@ -37,7 +37,7 @@ class Opened:
     learns: bool = True
     parameters: Mapping[str, object] = field(default_factory=dict)
     access: Access = USUAL_ACCESS
-    _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _kept: dict[Hashable, dict[Hashable, Any]] = field(default_factory=dict, repr=False)
 
     @property
     def is_folder(self) -> bool:
@@ -72,14 +72,15 @@ class Opened:
         return self.given
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
-        """A result that is computed when first asked for; the latest are kept."""
-        if key in self._kept:
-            self._kept[key] = self._kept.pop(key)  # the latest last
-        else:
-            self._kept[key] = compute()
-            while len(self._kept) > self._most_kept:
-                self._kept.pop(next(iter(self._kept)))
-        value: _Value = self._kept[key]
+        """A result that is computed when first asked for; the latest of each sort are kept.
+
+        key: its sort, or several things that begin with it.
+        """
+        kept = self._kept.setdefault(key[0] if isinstance(key, tuple) else key, {})
+        value: _Value = kept.pop(key) if key in kept else compute()
+        kept[key] = value  # the latest last
+        while len(kept) > self._most_kept:
+            kept.pop(next(iter(kept)))
         return value
 
     @property

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
 from lifagu.basics.html import Shown
 from lifagu.basics.words import counted
+from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import factors_with
 from lifagu.inference.answer import Answer
 from lifagu.questions import asking, in_memory
 from lifagu.questions.conditions import condition_relations
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
 MOST_LEFT_OUT = 12  # observations that are left out in turn, the nearest ones
 MANY = 50  # factors of an observed variable that so many others depend on, and that is not left out
+AT_A_TIME = 1000  # factors of unknown variables that are looked at, until enough is found
 HARDLY = 0.005  # by how much a probability must move for an observation to be told
 
 
@@ -115,7 +120,9 @@ def reasons(case: Statement, variable: str) -> Reasons:
     graph, seen = in_memory.grounded(case), in_memory.bound(case)
     number = graph.variable_names.number(variable)
     observed = seen.bound.variables
-    near = [] if number in observed else _observed_near(graph, observed, number)
+    near = (
+        [] if _among(np.array([number]), observed)[0] else _observed_near(graph, observed, number)
+    )
     told = []
     for name in map(graph.variable_names.__getitem__, near):
         without = _asked(_without(case, graph, seen, name), variable)
@@ -136,25 +143,35 @@ def _probability(answer: Answer, top: int) -> float:
 
 
 def _observed_near(graph: FactorGraph, observed: Ints, variable: int) -> list[int]:
-    """Observed variables that share a factor with this one, or with unknown ones beside it."""
-    direct = _beside(graph, np.array([variable]))
-    unknown = direct[~np.isin(direct, observed)]
-    around = np.concatenate((direct, _beside(graph, unknown)))
-    found = dict.fromkeys(around[np.isin(around, observed)].tolist())
-    few = [each for each in found if np.count_nonzero(graph.arguments == each) <= MANY]
-    return few[:MOST_LEFT_OUT]
+    """Observed variables that share a factor with this one, or with unknown ones beside it.
+
+    No more is looked at than it takes to find enough.
+    """
+    direct = np.concatenate([np.zeros(0, dtype=np.int64), *_beside(graph, np.array([variable]))])
+    unknown = direct[~_among(direct, observed)]
+    found: dict[int, None] = {}
+    for around in chain([direct], _beside(graph, np.unique(unknown))):
+        near = around[_among(around, observed) & (graph.degrees[around] <= MANY)]
+        found |= dict.fromkeys(near.tolist())
+        if len(found) >= MOST_LEFT_OUT:
+            break
+    return [*found][:MOST_LEFT_OUT]
 
 
-def _beside(graph: FactorGraph, variables: Ints) -> Ints:
-    """All variables that share a factor with some."""
-    place = np.flatnonzero(np.isin(graph.arguments, variables))
-    factors = np.unique(np.searchsorted(graph.offsets, place, side="right") - 1)
-    return np.concatenate(
-        [
-            np.zeros(0, dtype=np.int64),
-            *(graph.arguments[graph.offsets[each] : graph.offsets[each + 1]] for each in factors),
-        ]
-    )
+def _beside(graph: FactorGraph, variables: Ints) -> Iterator[Ints]:
+    """All variables that share a factor with some, so many factors at a time."""
+    factors = factors_with(graph, variables)
+    for start in range(0, len(factors), AT_A_TIME):
+        some = factors[start : start + AT_A_TIME]
+        yield taken_lists(graph.offsets, graph.arguments, some)[0]
+
+
+def _among(variables: Ints, ascending: Ints) -> NDArray[np.bool_]:
+    """Which of some variables are among very many."""
+    if not len(ascending):
+        return np.zeros(len(variables), dtype=np.bool_)
+    places = np.minimum(np.searchsorted(ascending, variables), len(ascending) - 1)
+    return np.asarray(ascending[places] == variables)
 
 
 def _without(case: Statement, graph: FactorGraph, seen: NamedEvidence, name: str) -> Statement:
@@ -180,10 +197,8 @@ def _tables(loaded: Loaded, graph: FactorGraph, variable: int) -> Iterator[Table
     variables = np.array([variable])
     if loaded.template is not None:
         variables = same_numbers(graph, loaded.template.finer, variables)
-    place = np.flatnonzero(np.isin(graph.arguments, variables))
-    factors = np.searchsorted(graph.offsets, place, side="right") - 1
     found = set()
-    for factor in factors.tolist():
+    for factor in factors_with(graph, variables).tolist():
         for at, table, told in zip(loaded.learned_at, task.tables, learned.tables, strict=True):
             if at <= factor < at + len(table):
                 number = int(table.in_stack[factor - at])

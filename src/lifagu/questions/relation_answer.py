@@ -122,9 +122,13 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
         -------
         ndarray
         """
-        label = self.checked(value)
+        each, of = self._by_distribution(self.checked(value))
+        return each[of]
+
+    def _by_distribution(self, label: str) -> tuple[Floats, Ints]:
+        """The probability of a label in each distribution, and which one everybody has."""
         each = [one[label][0] if label in one else np.nan for one in self.requested.distributions]
-        return np.array(each, dtype=np.float64)[self.requested.of]
+        return np.array(each, dtype=np.float64), self.requested.of
 
     def ranked(self, top: int | None = None, value: str | None = None) -> RelationAnswer:
         """The same by the probability of a label, the largest first, ties in the model's order.
@@ -141,10 +145,15 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
         RelationAnswer
         """
         label = self.checked(value)
-        shares = _rounded(self.probabilities(label))
-        order = np.argsort(-shares, kind="stable")
-        there = order[~np.isnan(shares[order])][:top]
-        return replace(self.taken(there), value=label)
+        each, of = self._by_distribution(label)
+        shares = _rounded(each)[of]
+        there = np.flatnonzero(~np.isnan(shares))
+        if top is not None and top < len(there):
+            # the last one that is kept, so that only those as probable are put in order
+            least = np.partition(shares[there], len(there) - top)[len(there) - top]
+            there = there[shares[there] >= least]
+        order = there[np.argsort(-shares[there], kind="stable")][:top]
+        return replace(self.taken(order), value=label)
 
     def taken(self, places: Ints) -> RelationAnswer:
         """Some of the individuals, in another order.

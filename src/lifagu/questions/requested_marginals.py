@@ -124,11 +124,11 @@ def request_of_graph(
     progress: Tell | None = None,
 ) -> Requested:
     """The same of a graph as it is, in which nothing was lent and holes stay."""
-    given = PartsGiven.of(graph, evidence)
-    part_of = given.part_of
-    blocked = (part_of[variables] >= 0) & np.isin(
-        part_of[variables], given.of_factors(graph.unknown)
-    )
+    blocked = np.zeros(len(variables), dtype=np.bool_)
+    if len(graph.unknown):
+        given = PartsGiven.of(graph, evidence)
+        part_of = given.part_of[variables]
+        blocked = (part_of >= 0) & np.isin(part_of, given.of_factors(graph.unknown))
     said = _of_one_graph(graph, graph, variables[~blocked], evidence, settings, progress)
     return Requested.plain(
         ChosenNames(graph.variable_names, said.variables),

@@ -7,14 +7,15 @@ never suspected: what one says, the others know. Near-linear in the model.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, distinct, group_lists, group_rows
 from lifagu.basics.words import counted
 from lifagu.errors import listed
+from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.likeness.merging import equal_up_to_scale
 from lifagu.relational.domains import Domain
@@ -29,23 +30,31 @@ FEW = 10  # records behind a counted table below which it is noise
 MANY = 20  # observed cells of a relation from which on a label that is never seen is remarkable
 
 
-def suspicions(loaded: Loaded, evidence: Mapping[str, object]) -> tuple[str, ...]:
-    """All that is suspected, the most misleading first; evidence: what was observed, by name."""
-    sorts: tuple[Callable[[Loaded, Mapping[str, object]], Iterable[str]], ...] = (
-        _counted_twice,
-        _said_twice,
-        _meant_as_constants,
-        _not_used,
-        _never_seen,
-        _hardly_counted,
-    )
-    return tuple(line for each in sorts for line in list(each(loaded, evidence))[:MOST])
+OfModel = tuple[tuple[str, ...], tuple[str, ...]]  # more and less misleading than what is not used
+
+
+def suspected_of_model(loaded: Loaded) -> OfModel:
+    """What is suspected whatever was observed, the most misleading first."""
+    more = _first_of(loaded, _counted_twice, _said_twice, _meant_as_constants)
+    return more, _first_of(loaded, _never_seen, _hardly_counted)
+
+
+def suspicions(
+    of_model: OfModel, loaded: Loaded, layers: Sequence[Mapping[str, Observation]]
+) -> tuple[str, ...]:
+    """All that is suspected, the most misleading first; layers: what was observed, by name."""
+    before, after = of_model
+    return (*before, *islice(_not_used(loaded, layers), MOST), *after)
+
+
+def _first_of(loaded: Loaded, *sorts: Callable[[Loaded], Iterator[str]]) -> tuple[str, ...]:
+    return tuple(line for each in sorts for line in islice(each(loaded), MOST))
 
 
 # ---- how often something is true, counted twice
 
 
-def _counted_twice(loaded: Loaded, _: Mapping[str, object]) -> Iterator[str]:
+def _counted_twice(loaded: Loaded) -> Iterator[str]:
     """Pairs of counted tables that both say how often values of the same variables occur."""
     graph, template = loaded.model, loaded.template
     if template is None or not isinstance(graph, FactorGraph):
@@ -75,7 +84,7 @@ def _counted_twice(loaded: Loaded, _: Mapping[str, object]) -> Iterator[str]:
             )
 
 
-def _hardly_counted(loaded: Loaded, _: Mapping[str, object]) -> Iterator[str]:
+def _hardly_counted(loaded: Loaded) -> Iterator[str]:
     """Counted tables behind which hardly any record stands, and which nothing draws to others."""
     graph, template = loaded.model, loaded.template
     if template is None or not isinstance(graph, FactorGraph) or graph.support is None:
@@ -108,7 +117,7 @@ def _sort_of(graph: FactorGraph, variable: int) -> str:
 # ---- the same table twice over the same variables
 
 
-def _said_twice(loaded: Loaded, _: Mapping[str, object]) -> Iterator[str]:
+def _said_twice(loaded: Loaded) -> Iterator[str]:
     graph = loaded.model
     if isinstance(graph, ParfactorGraph):
         yield from _parfactors_twice(graph)
@@ -161,7 +170,7 @@ def _twice(one: str, other: str, scope: str) -> str:
 # ---- logical variables that look like constants
 
 
-def _meant_as_constants(loaded: Loaded, _: Mapping[str, object]) -> Iterator[str]:
+def _meant_as_constants(loaded: Loaded) -> Iterator[str]:
     told = set[str]()
     for name, argument, domains in _arguments(loaded):
         if not isinstance(argument, Atom):
@@ -205,11 +214,11 @@ def _arguments(loaded: Loaded) -> Iterator[tuple[str, Argument, tuple[Domain, ..
 # ---- observed for nothing, never observed
 
 
-def _not_used(loaded: Loaded, evidence: Mapping[str, object]) -> Iterator[str]:
+def _not_used(loaded: Loaded, layers: Sequence[Mapping[str, Observation]]) -> Iterator[str]:
     """What is observed although no factor is about it."""
     graph = loaded.model
     if isinstance(graph, FactorGraph):
-        seen = graph.evidence(graph.observations(evidence))  # type: ignore[arg-type]
+        seen = graph.evidence(graph.layered(layers))
         alone = seen.variables[graph.degrees[seen.variables] == 0]
         sorts = dict.fromkeys(map(graph.variable_names.__getitem__, alone[:1000].tolist()))
         if loaded.template is not None and isinstance(graph.variable_names, GroundNames):
@@ -224,7 +233,10 @@ def _not_used(loaded: Loaded, evidence: Mapping[str, object]) -> Iterator[str]:
         }
         ground = {name.partition("(")[0] for name in graph.ground_part.variable_names}
         sorts = dict.fromkeys(
-            name for name in evidence if name.partition("(")[0] not in used | ground
+            name
+            for layer in layers
+            for name in layer
+            if name.partition("(")[0] not in used | ground
         )
     for sort in dict.fromkeys(name.partition("(")[0].strip() for name in sorts):
         yield (
@@ -233,7 +245,7 @@ def _not_used(loaded: Loaded, evidence: Mapping[str, object]) -> Iterator[str]:
         )
 
 
-def _never_seen(loaded: Loaded, _: Mapping[str, object]) -> Iterator[str]:
+def _never_seen(loaded: Loaded) -> Iterator[str]:
     """Labels that the data of tables to be learned never shows."""
     task = (loaded.unlearned or loaded).task
     if task is None:

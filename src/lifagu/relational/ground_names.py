@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import overload
@@ -175,6 +175,19 @@ class GroundNames(Names):
             places = np.flatnonzero(which == number)
             found[places] = self.lists[number].of_nodes(nodes[places] - self._starts[number])
         return list(found)
+
+    def read_as(self, nodes: Ints, heads: Container[str]) -> Ints:
+        """Those of some nodes whose names could be read as one of these words with an argument.
+
+        Of names made from relations that are called otherwise, none is made for this.
+        """
+        which, found = self.origins(nodes), [nodes[:0]]
+        for number in np.unique(which).tolist():
+            some, own = nodes[which == number], self.lists[number]
+            made = isinstance(own, RowNames) and (own.which is None or (own.which < 0).all())
+            if not made or own.prefix in heads:
+                found.append(super().read_as(some, heads))
+        return np.concatenate(found)
 
     def origins(self, nodes: Ints) -> Ints:
         """The list that has the name of each node."""

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.names import ChosenNames, Names
+from lifagu.basics.names import Names
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
 from lifagu.relational.domains import ConstantRows, NamedRows, Row
@@ -101,10 +101,11 @@ class Vocabulary(Frozen):
 
     def _like_spelt(self) -> Iterator[str]:
         """The original names that could also be read as the name of another ground variable."""
+        heads = {each.name for each in self.relations}
         for originals in self.renamed:
             if len(originals):
-                names = ChosenNames(originals.names, originals.which)
-                yield from map(names.__getitem__, names.with_parentheses())
+                alike = originals.names.read_as(originals.which, heads)
+                yield from map(originals.names.__getitem__, alike.tolist())
         yield from filter(self.is_original, (each.name for each in self.relations if not each.of))
 
     @cached_property

@@ -130,6 +130,8 @@ def constant_text(constant: str) -> str:
     >>> [constant_text(each) for each in ("eve", "Eve", "7", "a,b", "1..3")]
     ['eve', 'Eve', '7', '"a,b"', '"1..3"']
     """
+    if constant.isascii() and constant.isalnum():  # most are, and that is quickly seen
+        return constant
     plain = re.fullmatch(WORD, constant) and not SPAN.fullmatch(constant)
     return constant if plain else json.dumps(constant, ensure_ascii=False)
 

@@ -159,6 +159,12 @@ class LogMarginals:
     def __getitem__(self, variable: int) -> Table:
         return self.table(int(self.of_variable[variable]))
 
+    def spread(self, alike: Ints) -> LogMarginals:
+        """The same of more variables; alike: for each of them the one here that stands for it."""
+        wider = LogMarginals(0)
+        wider._numbered, wider.of_variable = self._numbered, self.of_variable[alike]
+        return wider
+
     def in_a_row(self, variables: Ints, offsets: Ints) -> Floats:
         """The log marginals of these variables in one array; offsets: where each begins.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
 from lifagu.questions.competing_tables import PartsGiven, with_support
 from lifagu.questions.unsure.choice_weights import impossible
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 MOST = 1024  # combinations, each of which is a question of its own
 
@@ -110,10 +113,10 @@ class Combinations(Shown):
         return -1
 
     @cached_property
-    def _winning(self) -> Prepared:
+    def _winning(self) -> Prepared | OverIslands:
         return self._prepared(self.moved.graph)
 
-    def _prepared(self, graph: FactorGraph) -> Prepared:
+    def _prepared(self, graph: FactorGraph) -> Prepared | OverIslands:
         return prepare(graph, self.questions, self.evidence, **self.settings)
 
     def __str__(self) -> str:

@@ -12,7 +12,6 @@ from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.words import stem
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.individuals import factor_owners
-from lifagu.filling.nearest import Nearest
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
@@ -44,7 +43,7 @@ def alike(
 
 def _by_donors(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIndividuals]:
     """Whose tables the first of its holes took, where those of single individuals were taken."""
-    owners, taken = factor_owners(who.graph), dict[int, list[str]]()
+    owners, taken = who.graph.once(factor_owners), dict[int, list[str]]()
     places = np.flatnonzero(np.isin(moved.unknown, own_holes(who)))[:MOST_FILLED]
     for place in places.tolist():
         record = moved.record[place]
@@ -67,7 +66,9 @@ def _by_cohort(who: Individual, moved: CohortTransfer, most: int) -> Iterator[Al
     """Who most likely is of the same cohort, those who belong to it most surely first."""
     posterior, reasons = moved.posterior, moved.reasons
     own = np.unique(
-        posterior.places.owners[who.factors[factor_owners(who.graph)[who.factors] == who.number]]
+        posterior.places.owners[
+            who.factors[who.graph.once(factor_owners)[who.factors] == who.number]
+        ]
     )
     if len(own) != 1 or own[0] < 0 or not len(posterior.belonging):
         return
@@ -95,7 +96,7 @@ def _by_cohort(who: Individual, moved: CohortTransfer, most: int) -> Iterator[Al
 
 def names_of_owners(graph: FactorGraph, owners: Ints) -> dict[int, str]:
     """The individuals behind the owners that cohorts know by numbers of their own."""
-    declared = factor_owners(graph)
+    declared = graph.once(factor_owners)
     some = np.flatnonzero(declared >= 0)
     first = some[first_places(by_first_occurrence(owners[some]))]
     pairs = zip(owners[first].tolist(), declared[first].tolist(), strict=True)
@@ -104,7 +105,7 @@ def names_of_owners(graph: FactorGraph, owners: Ints) -> dict[int, str]:
 
 def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIndividuals]:
     """Who has the known tables of its own in such places, each weighted by how rare it is."""
-    nearest = Nearest(moved)
+    nearest = moved.nearest
     known = nearest.known(who.number)
     weights = nearest.rarity(known)
     shared = nearest.shared(known, weights).round(DIGITS)
@@ -112,7 +113,7 @@ def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeInd
     near, total = np.flatnonzero(shared > 0), float(weights.sum())
     if not len(near):
         return
-    order = near[np.argsort(-shared[near], kind="stable")]
+    order = first_of(near, max(most, 1), -shared)
     telling = known[weights > 0]
     found = [
         AlikeIndividual(
@@ -124,6 +125,19 @@ def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeInd
     ]
     as_near = int((shared == shared[order[0]]).sum())
     yield AlikeIndividuals("tables", BY_TABLES, tuple(found), as_near)
+
+
+def first_of(some: Ints, most: int, *keys: Floats) -> Ints:
+    """The first of some by their keys, the first key first, then as they stand.
+
+    >>> first_of(np.array([0, 2, 3]), 2, np.array([5.0, 0.0, 4.0, 4.0])).tolist()
+    [2, 3]
+    """
+    if 0 < most < len(some):
+        # the last one that may be kept, so that only those as good are put in order
+        own = keys[0][some]
+        some = some[own <= np.partition(own, most - 1)[most - 1]]
+    return some[np.lexsort([each[some] for each in keys[::-1]])][:most]
 
 
 def _titles(factors: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,8 +164,9 @@ def _by_observations(who: Individual, seen: NamedEvidence, most: int) -> Iterato
     near = np.flatnonzero(score > 0)
     if not len(near):
         return
-    order = near[np.lexsort((against[near], -score[near]))]
-    best, total = order[0], sum(each.total for each in pieces)
+    order = first_of(near, most, -score, against)
+    total = sum(each.total for each in pieces)
+    best = order[0] if len(order) else first_of(near, 1, -score, against)[0]
     as_near = int(((score == score[best]) & (against == against[best])).sum())
     nearest = [
         AlikeIndividual(
@@ -219,7 +234,8 @@ class _Compared:
 
     def named(self, individual: int, same: bool) -> Iterator[str]:
         """The relations in which another individual is the same, or differs."""
-        here = (self.individual == individual) & (self.same == same) & (self.weight > 0)
+        here = np.flatnonzero(self.individual == individual)
+        here = here[(self.same[here] == same) & (self.weight[here] > 0)]
         for each in self.variable[here].tolist():
             names = self.who.graph.individuals
             others = [names[one] for one in self.who.of(each) if one != individual]

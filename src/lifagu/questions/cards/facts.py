@@ -126,7 +126,7 @@ class Facts:
 
     def _some_others(self, peers: Ints) -> list[int]:
         """Some variables that are not about it, from all over the relation."""
-        peers = np.setdiff1d(peers, self.who.variables)
+        peers = peers[~np.isin(peers, self.who.variables)]
         places = np.linspace(0, len(peers) - 1, min(len(peers), MOST_OTHERS)).astype(np.int64)
         chosen: list[int] = peers[places].tolist()
         return chosen

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, owners
+from lifagu.basics.arrays import Ints
 from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import factors_with
 from lifagu.questions.validating.observed_cells import head_and_inside
 from lifagu.relational.domains import Domain
 from lifagu.relational.ground_names import GroundNames
@@ -23,6 +24,7 @@ class Individual:
     graph: FactorGraph
     number: int
     domain: str | None
+    _known_peers: dict[tuple[str, int, int, int], Ints] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -33,14 +35,13 @@ class Individual:
     def variables(self) -> Ints:
         """The variables that list it, ascending."""
         entries = np.flatnonzero(self.graph.individual_ids == self.number)
-        return np.unique(owners(self.graph.individual_offsets)[entries])
+        offsets = self.graph.individual_offsets
+        return np.unique(np.searchsorted(offsets, entries, side="right") - 1)
 
     @cached_property
     def factors(self) -> Ints:
         """The factors with one of these among their arguments, ascending."""
-        own = np.zeros(len(self.graph.variable_names), dtype=np.bool_)
-        own[self.variables] = True
-        return np.unique(owners(self.graph.offsets)[own[self.graph.arguments]])
+        return factors_with(self.graph, self.variables)
 
     def of(self, variable: int) -> list[int]:
         """The individuals that a variable lists, by number."""
@@ -63,6 +64,14 @@ class Individual:
     def peers(self, variable: int) -> Ints:
         """The variables of the same relation and range, about as many individuals."""
         graph = self.graph
+        looks = int(graph.variable_kind[variable]), int(graph.variable_range[variable])
+        key = self.relation(variable), *looks, len(self.of(variable))
+        if key not in self._known_peers:
+            self._known_peers[key] = self._found_peers(variable)
+        return self._known_peers[key]
+
+    def _found_peers(self, variable: int) -> Ints:
+        graph = self.graph
         lengths = np.diff(graph.individual_offsets)
         same = (graph.variable_range == graph.variable_range[variable]) & (
             lengths == lengths[variable]
@@ -82,7 +91,7 @@ def individual(name: str, graph: FactorGraph, before: FactorGraph) -> Individual
     ``Machine:M-200`` is the constant M-200 of the domain Machine; where two domains have it, the
     name alone is refused.
     """
-    numbers = {each: number for number, each in enumerate(graph.individuals)}
+    numbers = graph.once(_numbers)
     if not numbers:
         raise ModelError(
             "the model names no individuals; give its variables an individual, or ask about them "
@@ -105,6 +114,11 @@ def individual(name: str, graph: FactorGraph, before: FactorGraph) -> Individual
     close = f"; did you mean '{near}'?" if near else did_you_mean(name, graph.individuals)
     there = close or f", which has {listed(graph.individuals)}"
     raise ModelError(outside or f"there is no individual '{name}' in the model{there}")
+
+
+def _numbers(graph: FactorGraph) -> dict[str, int]:
+    """The number of each individual."""
+    return {each: number for number, each in enumerate(graph.individuals)}
 
 
 def _spelt(name: str, graph: FactorGraph) -> Iterator[tuple[Domain, str]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from lifagu.questions.unsure.parts_and_classes import Flags, PartsAndClasses
 from lifagu.questions.unsure.rests_on import NOTHING, LentTables, Support, in_shape, pieces_of
 from lifagu.questions.unsure.units import Unit, needed_by, units_of
 from lifagu.questions.unsure.words import note_on, plan_of
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 
 def consider(
@@ -95,7 +98,7 @@ class Considered(Shown):
         return ()
 
     @cached_property
-    def _winning(self) -> Prepared:
+    def _winning(self) -> Prepared | OverIslands:
         """The plan of the questions with the winning tables, in their own parts."""
         parts = np.array([each for unit in self.units for each in unit.parts], dtype=np.int64)
         asked = np.array([each for question in self.asked for each in question], dtype=np.int64)
@@ -105,7 +108,7 @@ class Considered(Shown):
 
     def _prepared(
         self, inside: Flags, variables: Ints, questions: Sequence[Sequence[str]] = ()
-    ) -> Prepared:
+    ) -> Prepared | OverIslands:
         """Questions to the factors inside, with the winning tables, and these variables."""
         graph = self.whole.graph
         met = graph.arguments[np.repeat(inside, np.diff(graph.offsets))]

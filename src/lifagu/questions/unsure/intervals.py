@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from lifagu.questions.unsure.copies import answers_in_a_row
 from lifagu.questions.unsure.draws import INTERVAL, MODELS, SEED
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 from lifagu.questions.unsure.rests_on import NOTHING, LentTables
+
+if TYPE_CHECKING:
+    from lifagu.inference.over_islands import OverIslands
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +52,7 @@ class Intervals(Shown):
         return ()
 
     @cached_property
-    def _first(self) -> Prepared:
+    def _first(self) -> Prepared | OverIslands:
         return prepare(self.whole.graph, self.questions, self.whole.evidence, **self.settings)
 
     def __str__(self) -> str:

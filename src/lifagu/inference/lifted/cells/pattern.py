@@ -70,9 +70,11 @@ class Individuals:
         >>> Individuals([10, 3]).choices((0, 1), taken=(1, 1))
         10
         """
+        if not (single := tuple(cells)) or (len(single) == 1 and not taken):
+            return self.sizes[single[0]] if single else 1
         used = Counter(taken)
         ways = 1
-        for cell, often in Counter(cells).items():
+        for cell, often in Counter(single).items():
             ways *= math.perm(max(self.sizes[cell] - used[cell], 0), often)
         return ways
 
@@ -95,7 +97,8 @@ class Individuals:
 
     def weight(self, pattern: Pattern) -> int:
         """How many rows a pattern stands for."""
-        return int(Fraction(self.choices(pattern.cells), pattern.fold))
+        ways = self.choices(pattern.cells)
+        return ways if pattern.fold == 1 else int(Fraction(ways, pattern.fold))
 
     def shape(self, variable: int) -> tuple[int, ...]:
         """How many individuals the cell of each one in a variable's name has."""
