@@ -532,7 +532,7 @@ def test_interrupted(capsys, monkeypatch):
     def stop(*_):
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("lifagu.formats.read_text", stop)
+    monkeypatch.setattr("lifagu.formats.read_within", stop)
     status, _, err = run_cli(capsys, "logz", FIGURE3)
     assert status == 130
     assert err == "error: interrupted; nothing was half-written\n"

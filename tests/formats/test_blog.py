@@ -553,8 +553,8 @@ random Boolean Takes(Person, Drug);
         ("guaranteed Person p[3], p2;", "object 'p2' is guaranteed twice"),
         ("guaranteed Person p[1e3];", "'1e3' is not a number of objects"),
         (
-            "guaranteed Person p[99999999999];",
-            "'99999999999' is not a number of objects between 0 and",
+            "guaranteed Person p[9999999999999999999];",
+            "'9999999999999999999' is not a number of objects below",
         ),
         ("guaranteed Nobody x;", "there is no type 'Nobody'"),
         ("obs Sick(bob);", "where '=' should be, as in: obs Sick.bob. = true;"),

@@ -328,7 +328,10 @@ def test_constraints_are_the_naive_ones(seed):
             "p @ x.\nmarkov a(X)::[t,f] ; [1,2] ; [p(X)].",
             r"m\.pfl:1: the number of entities should stand here",
         ),
-        ("p @ 99999999999. markov a(X)::[t,f] ; [1,2] ; [p(X)].", "is not a number of entities"),
+        (
+            "p @ 9999999999999999999. markov a(X)::[t,f] ; [1,2] ; [p(X)].",
+            "is not a number of entities",
+        ),
         (":- consult(data).", "the directive 'consult . data .' is not read"),
         (":- use_module(data).", "the directive 'use_module . data .' is not read"),
         (":- [tables].", "the directive '. tables .' is not read"),

@@ -204,7 +204,7 @@ def test_classes_of_relational_models_are_compared_by_name():
     [
         ("a.json", "[1]", "no result"),
         ("a.json", '{"marginals": [1]}', "no result"),
-        ("a.json", "{", "no JSON"),
+        ("a.json", "{", "a.json:1: not JSON"),
         ("a.csv", "variable,value\nA,true\n", "no column 'probability'"),
         ("a.csv", "variable,value,probability\nA,true\n", "a.csv:2"),
         ("a.csv", "variable,value,probability\nA,true,x\n", "column of numbers"),

@@ -59,7 +59,26 @@ def text(what: str, value: Any) -> str:
     """A text that is not empty, such as a name."""
     if not isinstance(value, str) or not value:
         raise ModelError(f"{what} has the name {shown(value)}; names are non-empty texts")
+    if not is_text(value):
+        raise ModelError(f"{what} has the name {shown(value)}; {NO_TEXT}")
     return value
+
+
+NO_TEXT = "NUL and halves of characters are in no text"
+
+
+def is_text(value: str) -> bool:
+    """Whether files and databases can hold a text: without NUL, and without half characters.
+
+    >>> is_text("Eve"), is_text("\\0"), is_text("\\ud800")
+    (True, False, False)
+    """
+    if "\0" in value:
+        return False
+    try:
+        return value.isascii() or bool(value.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def label_text(value: Any) -> str | None:
@@ -151,6 +170,8 @@ def path(value: Any) -> Path:
     """Where a file or folder is."""
     if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value):
         raise FormatError(f"a path is a text or a Path, not {shown(value)}")
+    if not os.fspath(value):
+        raise FormatError("a path is empty; name a file or a folder")
     return Path(value)
 
 

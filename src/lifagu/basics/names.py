@@ -12,7 +12,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.inputs import items
+from lifagu.basics.inputs import NO_TEXT, is_text, items
 from lifagu.errors import ModelError, did_you_mean
 
 
@@ -33,6 +33,8 @@ class Names(Frozen, Sequence[str]):
                 raise ModelError(
                     f"{sort} {position} has the name {name!r}; names are non-empty texts"
                 )
+            if not is_text(name):
+                raise ModelError(f"{sort} {position} has the name {name!r}; {NO_TEXT}")
         if len(set(self._given)) != len(self._given):
             twice = next(name for name, count in Counter(self._given).items() if count > 1)
             raise ModelError(

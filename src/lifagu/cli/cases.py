@@ -66,13 +66,20 @@ def opening(options: Options) -> dict[str, Any]:
 def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> Case:
     given = vars(options)
     place = {name: given[option] for option, name in PLACE.items() if option in given}
-    case = lifagu.open(path, learn=learn, progress=progress, **opening(options), **place)
+    case = lifagu.open(
+        path,
+        learn=learn,
+        input_limit=given.get("input_limit"),
+        progress=progress,
+        **opening(options),
+        **place,
+    )
     for new, like in given.get("add", ()):
         case = case.add(new, like)
     for new, like in given.get("admit", ()):
         case = case.admit(new, like)
     if given.get("evidence_file"):
-        case = case.observe(_evidence_file(options.evidence_file))
+        case = case.observe(_evidence_file(options.evidence_file, options.input_limit))
     case = case.observe(_once("--evidence", given.get("evidence", [])))
     # a --seed says which cells are hidden, not where cohorts begin to look
     known = {field.name for field in fields(lifagu.Filling)} - {"seed"}
@@ -87,12 +94,12 @@ def _environment(names: Sequence[str]) -> dict[str, str]:
     return {name: os.environ[name] for name in names}
 
 
-def _evidence_file(path: str) -> dict[str, Any]:
+def _evidence_file(path: str, input_limit: int | None) -> dict[str, Any]:
     if not path.lower().removesuffix(".gz").endswith((".json", ".evid")):
         raise lifagu.FormatError(
             f"{path}: evidence is read from .json or .evid files (each also with .gz)"
         )
-    return lifagu.io.read_evidence(path)
+    return lifagu.io.read_evidence(path, input_limit=input_limit)
 
 
 def _once(option: str, given: list[tuple[str, str]]) -> dict[str, str]:

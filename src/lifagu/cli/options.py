@@ -17,6 +17,9 @@ EXPLAIN = (
 )
 
 
+PLACES = ("MODEL", "FILE", "FOLDER", "DIR", "IN", "OUT", "URL", "SOURCE")  # no empty text
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose mistakes are one line beginning with ``error: ``."""
 
@@ -35,6 +38,10 @@ class Parser(argparse.ArgumentParser):
         finally:
             self._intermixed = False
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help that cannot be written is no success."""
+        (file or sys.stderr).write(message)
+
     def error(self, message: str) -> NoReturn:
         """Exit as for bad input, with one line on stderr."""
         sys.stderr.write(f"error: {one_line(message)} (see {self.prog} --help)\n")
@@ -46,6 +53,8 @@ Group = Parser | argparse._ArgumentGroup  # what options can be added to
 
 def value(group: Group, name: str, metavar: str, text: str, **settings: Any) -> None:
     """An option with a value or, if its name has no dashes, an argument."""
+    if metavar in PLACES:
+        settings = {"type": values.place_of, **settings}
     group.add_argument(name, metavar=metavar, help=text, **settings)
 
 
@@ -84,6 +93,7 @@ def database(parser: Parser) -> None:
         "files of the server"
     )
     flag(parser, "--trust-role", text)
+    input_limit(parser)
 
 
 def query_timeout(parser: Parser) -> None:
@@ -91,6 +101,15 @@ def query_timeout(parser: Parser) -> None:
     text = "how long a query of a database may take (default 300; 0 or none: no limit)"
     seconds = {"type": values.seconds, "default": USUAL_TIMEOUT}
     value(parser, "--query-timeout", "SECONDS", text, **seconds)
+
+
+def input_limit(parser: Parser) -> None:
+    """What reading the model's file may take."""
+    text = (
+        "what reading the model's file may take, unpacked and with what its numbers announce, such "
+        "as 2G (default: a quarter of the memory limit, at the most 128M and 16 times its size)"
+    )
+    value(parser, "--input-limit", "SIZE", text, type=values.size)
 
 
 def evidence(parser: Parser) -> None:

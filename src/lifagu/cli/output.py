@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -11,16 +12,29 @@ from typing import Any
 
 from lifagu.basics.words import aligned
 
+_UNSEEN = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029]")
+
 
 def say(text: str = "") -> None:
     """One line (or more) of the result."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(visible(text) + "\n")
 
 
 def note(text: str, quiet: bool = False) -> None:
     """Something beside the result."""
     if not quiet:
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(visible(text) + "\n")
+
+
+def visible(text: str) -> str:
+    """A text whose signs that cannot be seen are escaped, as terminals obey some; lines stay.
+
+    JSON stays JSON.
+
+    >>> visible("a\\x1b[2J")
+    'a\\\\u001b[2J'
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def say_json(value: dict[str, Any]) -> None:
@@ -40,7 +54,8 @@ def table(rows: Iterable[Sequence[str]], indent: str = "  ") -> str:
       false  0.25
       true   0.75
     """
-    return "\n".join(indent + line for line in aligned(rows))
+    on_lines = ([each.replace("\n", "\\n") for each in row] for row in rows)
+    return "\n".join(indent + line for line in aligned(on_lines))
 
 
 def shown(value: Any) -> str:

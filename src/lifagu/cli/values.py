@@ -25,6 +25,13 @@ def place(text: str) -> str:
     return text
 
 
+def place_of(text: str) -> str:
+    """A path or a URL, whatever it holds."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a file or folder is empty")
+    return text
+
+
 def observation(text: str) -> tuple[str, str]:
     """A name and a value, split at the last sign."""
     return _both(text, text.rpartition("="), "NAME=VALUE")
@@ -52,7 +59,7 @@ def scenario(text: str) -> tuple[str, dict[str, Any]]:
     {'Test(eve)': 'positive', 'Likes("a;b",2)': 'true'}
     """
     if text.lstrip().startswith("{"):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             found = json.loads(text)
             if isinstance(found, dict) and found:
                 return text.strip(), found
@@ -171,4 +178,5 @@ def size(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"'{text}' is not a size; write for instance 2G, 500M or 1000000"
         )
-    return int(float(match[1]) * 1024 ** "_kmgt".index(match[2] or "_"))
+    found = float(match[1]) * 1024 ** "_kmgt".index(match[2] or "_")
+    return int(min(found, 2.0**62))  # more is as good as no limit

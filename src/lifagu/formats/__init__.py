@@ -12,9 +12,10 @@ from typing import Any
 
 from lifagu.basics.atomic_files import replaced_files, settle
 from lifagu.errors import FormatError, ModelError
+from lifagu.formats.budget import Budget
 from lifagu.formats.contents import Contents
 from lifagu.formats.files import FORMATS as FORMATS
-from lifagu.formats.files import NETWORKS, PathLike, as_bytes, ending, read_text, write_text
+from lifagu.formats.files import NETWORKS, PathLike, as_bytes, ending, read_within, write_text
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.parfactor_graph import ParfactorGraph
@@ -38,18 +39,26 @@ def _function(name: str) -> Any:
     return getattr(import_module(f"lifagu.formats.{module}"), function)
 
 
-def contents(path: PathLike) -> Contents:
+def contents(
+    path: PathLike, input_limit: int | None = None, memory_limit: int | None = None
+) -> Contents:
     """What a model file says: read and parsed once, so that all of it is of one state of the file.
 
     A file with domains, relations or parfactors (in BLOG and PFL, random variables with arguments)
     gives a relational model, everything else a factor graph. Only .json, .blog and .pfl files carry
-    evidence beside a model; a .json or .evid file may hold nothing else.
+    evidence beside a model; a .json or .evid file may hold nothing else. What reading it may take
+    is as `Budget` says.
     """
     kind = ending(path)
+    text_of = partial(read_within, path, input_limit, memory_limit)
     if kind in _CONTENTS:
-        found: Contents = _function(_CONTENTS[kind])(read_text(path), str(path))
+        text, budget = text_of()
+        paid = () if kind == ".json" else (budget,)  # whose numbers announce nothing
+        found: Contents = _function(_CONTENTS[kind])(text, str(path), *paid)
     else:
-        found = Contents(partial(_model_alone, path), partial(_evidence_alone, path))
+        found = Contents(
+            partial(_model_alone, path, text_of), partial(_evidence_alone, path, text_of)
+        )
     return replace(found, model=partial(_named, path, found.model))
 
 
@@ -62,26 +71,29 @@ def _named(
         raise FormatError(f"{path}: {error}") from None
 
 
-def _model_alone(path: PathLike) -> FactorGraph:
+def _model_alone(path: PathLike, text_of: Callable[[], tuple[str, Budget]]) -> FactorGraph:
     """The model in a file that holds nothing else."""
     kind = ending(path)
     if kind in NETWORKS:
-        from lifagu.formats.with_pyagrum import read_network
+        from lifagu.formats.networks import read_network
 
-        return read_network(path)
+        return read_network(path, *text_of())
     if kind not in _MODELS:
         raise FormatError(_unknown_ending(path, [*FORMATS, *NETWORKS]))
-    graph: FactorGraph = _function(_MODELS[kind])(read_text(path), str(path))
+    text, budget = text_of()
+    graph: FactorGraph = _function(_MODELS[kind])(text, str(path), budget)
     return graph
 
 
-def _evidence_alone(path: PathLike) -> dict[str, Observation]:
+def _evidence_alone(
+    path: PathLike, text_of: Callable[[], tuple[str, Budget]]
+) -> dict[str, Observation]:
     """The evidence in a file that holds nothing else, or no evidence."""
     kind = ending(path)
     if kind == ".evid":
         for model in (os.fspath(path)[: -len(".evid")], f"{os.fspath(path)[: -len('.evid')]}.gz"):
             settle(model)  # which it may have been written beside
-        found: dict[str, Observation] = _function("uai.parse_evidence")(read_text(path), str(path))
+        found: dict[str, Observation] = _function("uai.parse_evidence")(text_of()[0], str(path))
         return found
     if kind not in FORMATS and kind not in NETWORKS:
         raise FormatError(_unknown_ending(path, _EVIDENCE))

@@ -25,6 +25,7 @@ from lifagu.formats.blog_statements import (
     Statements,
     parse_statements,
 )
+from lifagu.formats.budget import Budget
 from lifagu.formats.contents import Contents
 from lifagu.formats.lexer import Token
 from lifagu.graph.builder import GraphBuilder
@@ -70,14 +71,14 @@ def parse_blog(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph
     return contents(text, place).model()
 
 
-def contents(text: str, place: str) -> Contents:
+def contents(text: str, place: str, budget: Budget | None = None) -> Contents:
     """All that the text of a BLOG file says, parsed once.
 
     >>> found = contents("random Boolean Epid; obs Epid = true; query Epid;", "<text>")
     >>> found.evidence(), found.queries()
     ({'Epid': 'true'}, ['Epid'])
     """
-    meaning = _BlogModel(parse_statements(text, place))
+    meaning = _BlogModel(parse_statements(text, place, budget))
     return Contents(meaning.model, meaning.evidence, meaning.queries)
 
 

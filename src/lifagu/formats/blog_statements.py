@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.errors import did_you_mean
+from lifagu.formats.budget import Budget
 from lifagu.formats.lexer import Lexer, Token, shortened
 
 KEYWORDS = ("type", "guaranteed", "random", "factor", "parfactor", "obs", "query")
 POTENTIAL = "MultiArrayPotential"
-MOST_OBJECTS = 2**22  # of one statement; each becomes a name
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _COMMENT = r"//[^\n]*|/\*(?s:.*?)\*/"
 _PATTERN = re.compile(
@@ -92,21 +93,21 @@ class Statements:
     tables: dict[str, Floats] = field(default_factory=dict)
 
 
-def parse_statements(text: str, place: str) -> Statements:
+def parse_statements(text: str, place: str, budget: Budget | None = None) -> Statements:
     """The statements of a text.
 
     >>> found = parse_statements("type Person; guaranteed Person p[3]; query Sick(p1);", "m.blog")
     >>> found.types[0].text, found.queries[0].text
     ('Person', 'Sick(p1)')
     """
-    lexer = Lexer(text, place, _PATTERN)
+    lexer, budget = Lexer(text, place, _PATTERN), budget or Budget(len(text))
     found = Statements(lexer)
     while lexer.peek.kind != "end":
         keyword = lexer.take("a statement")
         if keyword.text == "type":
             found.types.append(_word(lexer, "the name of the type"))
         elif keyword.text == "guaranteed":
-            found.guaranteed.append(_guaranteed(lexer))
+            found.guaranteed.append(_guaranteed(lexer, budget))
         elif keyword.text == "random":
             found.random.append(_random(lexer))
         elif keyword.text in ("factor", "parfactor"):
@@ -141,18 +142,15 @@ def _words(lexer: Lexer, what: str) -> tuple[Token, ...]:
     return tuple(words)
 
 
-def _guaranteed(lexer: Lexer) -> tuple[Token, list[tuple[Token, int | None]]]:
+def _guaranteed(lexer: Lexer, budget: Budget) -> tuple[Token, list[tuple[Token, int | None]]]:
     kind = _word(lexer, "a type")
     objects: list[tuple[Token, int | None]] = []
     while not objects or lexer.accept(","):
         name, number = _word(lexer, "the name of an object"), None
         if lexer.accept("["):
             size = lexer.take("the number of objects", "number")
-            if not size.text.isdigit() or len(size.text) > 9 or int(size.text) > MOST_OBJECTS:
-                lexer.fail(
-                    f"'{size.text}' is not a number of objects between 0 and {MOST_OBJECTS}", size
-                )
-            number = int(size.text)
+            number = lexer.whole(size, "a number of objects")
+            budget.objects(partial(lexer.where, size), f"{name.text}[{number}]", number)
             lexer.expect("]", "after the number of objects")
         objects.append((name, number))
     return kind, objects

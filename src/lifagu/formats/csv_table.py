@@ -8,7 +8,16 @@ from io import StringIO
 from typing import Any
 
 from lifagu.errors import FormatError
-from lifagu.formats.files import PathLike, ending, write_text
+from lifagu.formats.files import PathLike, ending, read_text, write_text
+
+
+def read_csv(path: PathLike) -> list[list[str]]:
+    """The rows of a CSV file as texts, its header first."""
+    rows = csv.reader(StringIO(read_text(path), newline=""))
+    try:
+        return list(rows)
+    except csv.Error as error:
+        raise FormatError(f"{path}:{rows.line_num}: {error}") from None
 
 
 def write_csv(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

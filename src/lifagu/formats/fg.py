@@ -8,25 +8,24 @@ factors and knows variables only through factors.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.formats.budget import Budget
 from lifagu.formats.files import number_text
 from lifagu.formats.tokens import Tokens
-from lifagu.formats.uai import known_tables, numbered_graph, refuse_repeated
+from lifagu.formats.uai import check_scope, known_tables, numbered_graph, pay_for_ranges
 from lifagu.graph.factor_graph import FactorGraph
 
 
-def parse_fg(text: str, place: str = "<text>") -> FactorGraph:
+def parse_fg(text: str, place: str = "<text>", budget: Budget | None = None) -> FactorGraph:
     """A factor graph from the text of a libDAI file; variables in ascending order of their labels.
 
     >>> graph = parse_fg("1\\n\\n2\\n4 9\\n2 3\\n2\\n1 5\\n2 7  # entry (1, 0) and entry (0, 1)\\n")
     >>> graph.factors[0].arguments, graph.factors[0].table.tolist()
     (('x4', 'x9'), [[0.0, 7.0, 0.0], [5.0, 0.0, 0.0]])
     """
-    tokens = Tokens(text, place, comment="#")
+    tokens, budget = Tokens(text, place, comment="#"), budget or Budget(len(text))
     sizes: dict[int, int] = {}
     scopes, tables = [], []
     for number in range(tokens.integer("the number of factors")):
@@ -37,10 +36,11 @@ def parse_fg(text: str, place: str = "<text>") -> FactorGraph:
             if size == 0 or sizes.setdefault(label, size) != size:
                 known = f", but elsewhere {sizes[label]}" if size else "; it must be at least 1"
                 tokens.fail(f"variable x{label} has range size {size} in factor f{number}{known}")
-            refuse_repeated(tokens, number, labels, label)
+        check_scope(tokens, number, labels)
         scopes.append(labels)
-        tables.append(_table(tokens, number, given))
+        tables.append(_table(tokens, number, given, budget))
     tokens.end()
+    pay_for_ranges(budget, sizes, lambda _: place)
     order = sorted(sizes)
     place_of = {label: variable for variable, label in enumerate(order)}
     return numbered_graph(
@@ -51,9 +51,9 @@ def parse_fg(text: str, place: str = "<text>") -> FactorGraph:
     )
 
 
-def _table(tokens: Tokens, number: int, sizes: list[int]) -> Floats:
+def _table(tokens: Tokens, number: int, sizes: list[int], budget: Budget) -> Floats:
     """The listed entries of one factor as a row-major table."""
-    span = math.prod(sizes)
+    span = budget.table(tokens.at, f"factor f{number}", sizes)
     flat = np.zeros(span)
     for _ in range(tokens.integer(f"the number of entries of factor f{number}")):
         index = tokens.integer(f"an index of factor f{number}")

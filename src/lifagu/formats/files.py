@@ -8,7 +8,9 @@ from pathlib import Path
 from lifagu.basics.atomic_files import PathLike as PathLike
 from lifagu.basics.atomic_files import replaced_file, settle
 from lifagu.basics.inputs import path as as_path
+from lifagu.basics.memory import default_memory_limit
 from lifagu.errors import FormatError
+from lifagu.formats.budget import Budget
 
 FORMATS = {
     ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
@@ -38,24 +40,54 @@ def ending(path: PathLike) -> str:
 
 
 def read_text(path: PathLike) -> str:
-    """The text of a file, decompressed if its name ends in ``.gz``."""
-    settle(as_path(path))
-    try:
-        raw = as_path(path).read_bytes()
-        if _is_gzip(path):
-            import gzip
+    """The text of a file of any size that memory holds, decompressed if its name ends in .gz."""
+    return read_within(path, default_memory_limit())[0]
 
-            raw = gzip.decompress(raw)
-        return raw.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise FormatError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise FormatError(f"{path}: this is a folder; name a file in it") from None
+
+def read_within(
+    path: PathLike, input_limit: int | None = None, memory_limit: int | None = None
+) -> tuple[str, Budget]:
+    """The text of a file, and what is left of the memory that reading it may take."""
+    place = as_path(path)
+    settle(place)
+    try:
+        refuse_no_file(place)
+        budget = Budget(place.stat().st_size, input_limit, memory_limit)
+        raw = _bytes_of(place, budget.limit + 1)
+        budget.take(lambda: str(path), f"the text has {len(raw)} bytes or more", len(raw))
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
     # a broken gzip file, or a name that cannot be one
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise FormatError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise FormatError(
+            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    if (nul := text.find("\0")) >= 0:
+        line = text.count("\n", 0, nul) + 1
+        raise FormatError(f"{path}:{line}: a text has no NUL character; this is no text file")
+    return text, budget
+
+
+def refuse_no_file(path: Path) -> None:
+    """Refuse what is no file: it might wait forever, or never end."""
+    if path.is_dir():
+        raise FormatError(f"{path}: this is a folder; name a file in it")
+    if not path.exists():
+        raise FormatError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise FormatError(f"{path}: this is a pipe or a device; write what comes into a file")
+
+
+def _bytes_of(path: Path, most: int) -> bytes:
+    """What a file holds, unpacked, but not more than some bytes."""
+    if not _is_gzip(path):
+        with path.open("rb") as file:
+            return file.read(most)
+    import gzip
+
+    with gzip.open(path) as packed:
+        return packed.read(most)
 
 
 def write_text(path: PathLike, text: str) -> None:

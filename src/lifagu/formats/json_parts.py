@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.arrays import Floats
-from lifagu.errors import FormatError, ModelError, did_you_mean
+from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.files import number_text
 from lifagu.formats.json_lines import PathError, at
 from lifagu.formats.json_values import check_keys, kind_of, label_of, list_of, object_at
@@ -56,38 +56,6 @@ def is_template(whole: Any) -> bool:
         isinstance(each, dict) and (isinstance(each.get("bins"), int) or "within" in each)
         for each in ranges
     )
-
-
-def load(text: str, place: str) -> Any:
-    """JSON with errors that say where; keys that stand twice and NaN are errors."""
-
-    def constant(word: str) -> NoReturn:
-        raise FormatError(
-            f"{place}: {word} is not a number that JSON knows; write null for an unknown table"
-        )
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(items)
-        if len(found) < len(items):
-            counts = Counter(key for key, _ in items)
-            twice = next(key for key in counts if counts[key] > 1)
-            raise FormatError(
-                f"{place}: the key '{twice}' stands twice in one object; keep one of them"
-            )
-        return found
-
-    try:
-        return json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
-    except json.JSONDecodeError as error:
-        raise FormatError(
-            f"{place}:{error.lineno}: not JSON: {error.msg} (column {error.colno})"
-        ) from None
-    except ValueError:  # Python refuses whole numbers of more than 4300 digits
-        raise FormatError(
-            f"{place}: a whole number has too many digits; write it as 1e300"
-        ) from None
-    except RecursionError:
-        raise FormatError(f"{place}: nested too deeply to be a model") from None
 
 
 def checked_model(whole: Any, place: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from lifagu.graph.tables import as_floats
 
 RANGE_KEYS = ("bins", "edges", "labels", "sql", "cohorts", "within", "comment")
 MOST_COHORTS = 1000
+MOST_BINS = 100_000
 MANY_COHORTS = f"cohorts is how many there are to be, 1 to {MOST_COHORTS}"
 WAYS = ("bins", "edges", "sql", "cohorts")
 
@@ -36,7 +37,9 @@ def found_range(item: dict[str, Any]) -> tuple[str, Labels | None]:
     if way == "edges":
         return way, _binned(item[ways[0]], item.get("labels"))
     if way == "bins":
-        _count(item["bins"], 2, "bins is how many there are to be, 2 or more, or a list of edges")
+        expected = f"bins is how many there are to be, 2 to {MOST_BINS}, or a list of edges"
+        if _count(item["bins"], 2, expected) > MOST_BINS:
+            raise ModelError(expected)
         return way, None
     if way == "cohorts":
         many = _count(item["cohorts"], 1, MANY_COHORTS)

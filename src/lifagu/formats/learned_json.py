@@ -20,7 +20,8 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.columns import Columns, Lists, texts
 from lifagu.errors import ModelError
 from lifagu.formats.files import number_text
-from lifagu.formats.json_parts import block_text, json_text, lines_text, load
+from lifagu.formats.json_parts import block_text, json_text, lines_text
+from lifagu.formats.json_text import load
 from lifagu.graph.bins import BinLabels
 from lifagu.graph.ranges import Labels
 from lifagu.relational.learning_task import GroupLevel, LearnedTable, TableToLearn

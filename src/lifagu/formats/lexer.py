@@ -7,6 +7,8 @@ from typing import NamedTuple, NoReturn
 
 from lifagu.errors import FormatError
 
+MOST_DIGITS = 18  # of a whole number
+
 
 class Token(NamedTuple):
     """A word, number or sign: its kind is the name of the group of the pattern that matched it."""
@@ -50,8 +52,18 @@ class Lexer:
 
     def fail(self, message: str, at: Token | int | None = None) -> NoReturn:
         """Raise an error at a token or place (the next token by default)."""
+        raise FormatError(f"{self.where(at)}: {message}")
+
+    def where(self, at: Token | int | None = None) -> str:
+        """The file and the line of a token or place."""
         start = at if isinstance(at, int) else (at or self.peek).start
-        raise FormatError(f"{self._place}:{self._text.count(chr(10), 0, start) + 1}: {message}")
+        return f"{self._place}:{self._text.count(chr(10), 0, start) + 1}"
+
+    def whole(self, token: Token, what: str) -> int:
+        """The whole number that a token is, none without end."""
+        if not token.text.isdigit() or len(token.text) > MOST_DIGITS:
+            self.fail(f"'{shortened(token.text)}' is not {what} below 10^{MOST_DIGITS}", token)
+        return int(token.text)
 
     def take(self, what: str, kind: str | None = None) -> Token:
         """The next token, which must be of a kind, if one is given."""

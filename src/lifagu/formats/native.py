@@ -24,13 +24,13 @@ from lifagu.formats.json_parts import (
     is_template,
     json_text,
     lines_text,
-    load,
     named_parts,
     names_of_shared,
     ranges_text,
     table_text,
     variable_text,
 )
+from lifagu.formats.json_text import load
 from lifagu.formats.json_values import items_at, label_of, object_at
 from lifagu.graph.evidence import Evidence, EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from functools import cached_property
 
 from lifagu.errors import ModelError, listed
+from lifagu.formats.budget import Budget
 from lifagu.formats.contents import Contents
 from lifagu.formats.lexer import Token
 from lifagu.formats.pfl_clauses import Clause, Clauses, Term, parse_clauses
@@ -68,7 +69,7 @@ def parse_pfl(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
     return contents(text, place).model()
 
 
-def contents(text: str, place: str) -> Contents:
+def contents(text: str, place: str, budget: Budget | None = None) -> Contents:
     """All that the text of a PFL file says, parsed once.
 
     Evidence are the facts for random variables, those with one more argument: the value.
@@ -77,7 +78,7 @@ def contents(text: str, place: str) -> Contents:
     >>> contents(text, "<text>").evidence()
     {'smokes(eve)': 't'}
     """
-    meaning = _Program(parse_clauses(text, place))
+    meaning = _Program(parse_clauses(text, place, budget))
     return Contents(meaning.model, meaning.evidence)
 
 

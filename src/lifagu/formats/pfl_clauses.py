@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from lifagu.errors import FormatError
+from lifagu.formats.budget import Budget
 from lifagu.formats.lexer import Lexer, Token
 
-MOST_ENTITIES = 2**22  # of one ``person @ n``; each becomes a name
 MOST_NESTED = 50
 DECLARES = ("multifile", "dynamic", "discontiguous")
 HARMLESS = (
@@ -76,14 +77,14 @@ class Clauses:
     unread: dict[str, FormatError] = field(default_factory=dict)
 
 
-def parse_clauses(text: str, place: str) -> Clauses:
+def parse_clauses(text: str, place: str, budget: Budget | None = None) -> Clauses:
     """The clauses of a text; questions (``?-``) and harmless directives are left out.
 
     >>> found = parse_clauses("p @ 3. markov smokes(X)::[t,f] ; [1, 4] ; [p(X)]. % all", "m.pfl")
     >>> found.entities[0][1], found.parfactors[0].formulas[0].shown
     (3, 'smokes/1')
     """
-    lexer = Lexer(text, place, _PATTERN)
+    lexer, budget = Lexer(text, place, _PATTERN), budget or Budget(len(text))
     found = Clauses(lexer)
     while lexer.peek.kind != "end":
         start = lexer.peek
@@ -94,7 +95,7 @@ def parse_clauses(text: str, place: str) -> Clauses:
         elif start.text in ("bayes", "markov"):
             found.parfactors.append(_parfactor(lexer))
         else:
-            _definition(lexer, found)
+            _definition(lexer, found, budget)
     return found
 
 
@@ -174,13 +175,13 @@ def _goal(lexer: Lexer) -> Goal:
     return Goal(term)
 
 
-def _definition(lexer: Lexer, found: Clauses) -> None:
+def _definition(lexer: Lexer, found: Clauses, budget: Budget) -> None:
     """A fact, a rule, or entities; what cannot be read is kept for those who refer to it."""
     start, name = lexer.position, lexer.peek.text
     try:
         head = _term(lexer)
         if lexer.accept("@"):
-            found.entities.append((head, _entities(lexer)))
+            found.entities.append((head, _entities(lexer, head.text, budget)))
         elif lexer.accept(":-"):
             body = [_goal(lexer)]
             while lexer.accept(","):
@@ -195,13 +196,11 @@ def _definition(lexer: Lexer, found: Clauses) -> None:
         _skip(lexer)
 
 
-def _entities(lexer: Lexer) -> int:
-    number = lexer.take("the number of entities", "number")
-    if not number.text.isdigit() or len(number.text) > 9 or int(number.text) > MOST_ENTITIES:
-        lexer.fail(
-            f"'{number.text}' is not a number of entities between 0 and {MOST_ENTITIES}", number
-        )
-    return int(number.text)
+def _entities(lexer: Lexer, name: str, budget: Budget) -> int:
+    token = lexer.take("the number of entities", "number")
+    number = lexer.whole(token, "a number of entities")
+    budget.objects(partial(lexer.where, token), f"{name} @ {number}", number)
+    return number
 
 
 def _term(lexer: Lexer, depth: int = 0) -> Term:

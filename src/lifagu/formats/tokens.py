@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NoReturn
 
 import numpy as np
@@ -10,33 +12,34 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError
 
+MOST = 2**62  # no whole number is greater
+
 
 class Tokens:
     """A cursor over the tokens of a text; the rest of a line after a comment sign is left out."""
 
     def __init__(self, text: str, place: str, comment: str | None = None) -> None:
         self._place = place
-        lines = text.splitlines()
-        if comment:
-            lines = [line.split(comment)[0] for line in lines]
-        self._lines = [line.split() for line in lines]
-        self._all = [token for line in self._lines for token in line]
+        if comment:  # blanks keep what follows where it is
+            text = re.sub(rf"{comment}[^\n]*", lambda found: " " * len(found[0]), text)
+        self._text = text
+        self._all = text.split()
         self.next = 0
         if "_" in text:  # Python would read 1_000 as a number
             for token, word in enumerate(self._all):
                 if "_" in word:
                     self.fail(f"'{word}' is not a number", token)
 
+    def at(self, token: int | None = None) -> str:
+        """Where a token is (the one just read by default): the file and the line."""
+        token = max(self.next - 1, 0) if token is None else token
+        found = next(islice(re.finditer(r"\S+", self._text), token, None), None)
+        before = self._text if found is None else self._text[: found.start()]
+        return f"{self._place}:{before.count(chr(10)) + 1}"
+
     def fail(self, message: str, token: int | None = None) -> NoReturn:
         """Raise an error at a token (the one just read by default)."""
-        token = max(self.next - 1, 0) if token is None else token
-        number = len(self._lines)
-        for line, tokens in enumerate(self._lines, 1):
-            token -= len(tokens)
-            if token < 0:
-                number = line
-                break
-        raise FormatError(f"{self._place}:{number}: {message}")
+        raise FormatError(f"{self.at(token)}: {message}")
 
     def take(self, count: int, what: str) -> Sequence[str]:
         """The next tokens; a text that ends too early is an error."""
@@ -53,7 +56,7 @@ class Tokens:
         return len(self._all) - self.next
 
     def integers(self, count: int, what: str) -> list[int]:
-        """The next tokens as integers, each 0 or more."""
+        """The next tokens as integers, each 0 or more and none without end."""
         start = self.next
         taken = self.take(count, what)
         try:
@@ -64,9 +67,10 @@ class Tokens:
                 for token in taken
             ]
         for place, number in enumerate(numbers):
-            if number < 0:
+            if not 0 <= number < MOST:
+                below = " and below 2^62" if number >= MOST else ""
                 self.fail(
-                    f"{what} should be a whole number, 0 or more, not '{taken[place]}'",
+                    f"{what} should be a whole number, 0 or more{below}, not '{taken[place]}'",
                     start + place,
                 )
         return numbers

@@ -8,19 +8,23 @@ format has no unknown factors.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, listed
+from lifagu.formats.budget import Budget
 from lifagu.formats.files import number_text
 from lifagu.formats.tokens import Tokens
 from lifagu.graph.evidence import Evidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.validation import MOST_AXES
 
 
-def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
+def parse_uai(text: str, place: str = "<text>", budget: Budget | None = None) -> FactorGraph:
     """A factor graph from the text of a UAI file.
 
     >>> parse_uai("MARKOV 2  2 3  1  2 0 1  6  1 2 3 4 5 6")
@@ -36,6 +40,12 @@ def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
             f"variable x{sizes.index(0)} has an empty range",
             tokens.next - len(sizes) + sizes.index(0),
         )
+    start = tokens.next - len(sizes)
+    pay_for_ranges(
+        budget or Budget(len(text)),
+        dict(enumerate(sizes)),
+        lambda variable: tokens.at(start + variable),
+    )
     scopes = [
         _scope(tokens, number, len(sizes))
         for number in range(tokens.integer("the number of factors"))
@@ -56,6 +66,18 @@ def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
     return numbered_graph(sizes, scopes, tables)
 
 
+def pay_for_ranges(budget: Budget, sizes: Mapping[int, int], at: Callable[[int], str]) -> None:
+    """Pay for the ranges that `numbered_graph` will make, one of each size.
+
+    sizes: by variable; at: where that of a variable is given.
+    """
+    first: dict[int, int] = {}
+    for variable, size in sizes.items():
+        first.setdefault(size, variable)
+    for size, variable in first.items():
+        budget.labels(partial(at, variable), f"variable x{variable}", size)
+
+
 def numbered_graph(
     sizes: list[int],
     scopes: list[list[int]],
@@ -64,9 +86,10 @@ def numbered_graph(
 ) -> FactorGraph:
     """A graph whose values are called 0, 1, …; sizes are the variables' range sizes."""
     distinct = sorted(set(sizes))
+    numbers = {size: number for number, size in enumerate(distinct)}
     return FactorGraph.from_arrays(
         ranges=[[str(value) for value in range(size)] for size in distinct],
-        variable_ranges=[distinct.index(size) for size in sizes],
+        variable_ranges=[numbers[size] for size in sizes],
         offsets=np.cumsum([0, *map(len, scopes)]),
         arguments=[variable for scope in scopes for variable in scope],
         tables=tables,
@@ -85,16 +108,22 @@ def _scope(tokens: Tokens, number: int, variables: int) -> list[int]:
                 f"factor f{number} has the argument {variable}, "
                 f"but there are {variables} variables (from 0)"
             )
-        refuse_repeated(tokens, number, scope, variable)
+    check_scope(tokens, number, scope)
     return scope
 
 
-def refuse_repeated(tokens: Tokens, number: int, scope: list[int], variable: int) -> None:
-    """A factor has each argument once."""
-    if scope.count(variable) > 1:
+def check_scope(tokens: Tokens, number: int, scope: list[int]) -> None:
+    """A factor has each argument once, and not more of them than a table can have axes."""
+    if len(set(scope)) < len(scope):
+        variable = next(each for each, count in Counter(scope).items() if count > 1)
         tokens.fail(
             f"factor f{number} has the argument {variable} twice; "
             "give it once, with the table's diagonal"
+        )
+    if len(scope) > MOST_AXES:
+        tokens.fail(
+            f"factor f{number} has {len(scope)} arguments, more than the {MOST_AXES} a table may "
+            "have; leave out those with a single value"
         )
 
 

@@ -1,4 +1,4 @@
-"""pyAgrum: Bayesian networks and Markov random fields in, random fields out, and its files.
+"""pyAgrum: Bayesian networks and Markov random fields in, random fields out.
 
 pyAgrum keeps a table with its first variable fastest, so its arrays have the axes of its names
 backwards; every table is transposed on its way in and out.
@@ -6,27 +6,18 @@ backwards; every table is transposed on its way in and out.
 
 from __future__ import annotations
 
-import os
-import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats
-from lifagu.basics.temporary_folders import temporary_folder
-from lifagu.errors import FormatError, MissingExtraError, ModelError
-from lifagu.formats.files import NETWORKS, PathLike, ending, read_text
+from lifagu.errors import MissingExtraError, ModelError
 from lifagu.formats.merged import one_table_per_scope
 from lifagu.graph.factor_graph import FactorGraph
 
 if TYPE_CHECKING:
     import pyagrum
-
-_ROW_SUM_TOLERANCE = 0.01
 
 
 def from_pyagrum(model: pyagrum.BayesNet | pyagrum.MarkovRandomField) -> FactorGraph:
@@ -103,32 +94,6 @@ def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
     return field
 
 
-def read_network(path: PathLike) -> FactorGraph:
-    """Return the Bayesian network in a file (see NETWORKS; also with ``.gz``) as a factor graph.
-
-    pyAgrum reads it, in single precision for most formats; such a number is taken as the shortest
-    decimal it stands for, so that 0.4 in the file is 0.4 in the table. Refused are broken files,
-    and tables of which a row is missing or does not sum to 1 (within 0.01), which the reader would
-    leave as they are. Object-oriented ``.o3prm`` files find what they import next to themselves, so
-    not when compressed.
-
-    >>> lines = ["network n {}", "variable A { type discrete[2] { no, yes }; }"]
-    >>> lines.append("probability (A) { table 0.4, 0.6; }")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "small.bif"
-    ...     _ = path.write_text(" ".join(lines))
-    ...     graph = read_network(path)
-    >>> graph.factor("P(A)").table.tolist()
-    [0.4, 0.6]
-    """
-    peer = _pyagrum("read_network")
-    network = _load(peer, path)
-    try:
-        return _graph(network, _conditionals(network), _as_in_the_file)
-    except ModelError as error:
-        raise FormatError(f"{path}: {error}") from None
-
-
 def _pyagrum(what: str) -> Any:
     """The package, without deprecation warnings of its C parts: as errors, they end the process."""
     try:
@@ -137,18 +102,12 @@ def _pyagrum(what: str) -> Any:
             import pyagrum
 
             _ = pyagrum.MarkovRandomField  # a C part of its own, loaded on first use
-            with suppress(ImportError):
-                import pyagrum.prm  # recent versions read .o3prm only after this
     except ImportError:
         raise MissingExtraError("pyagrum", what) from None
     return pyagrum
 
 
-def _graph(
-    model: Any,
-    tensors: Iterable[tuple[str, Any]],
-    corrected: Callable[[str, Floats], Floats] = lambda _, table: table,
-) -> FactorGraph:
+def _graph(model: Any, tensors: Iterable[tuple[str, Any]]) -> FactorGraph:
     """A graph of the model's variables and a factor for each tensor, by name."""
     builder = FactorGraph.build()
     for node in sorted(model.nodes()):
@@ -157,7 +116,7 @@ def _graph(
     for name, tensor in tensors:
         # axes in the order of the names; a copy, as the tensor dies with its model
         table = np.array(tensor.toarray(), dtype=np.float64).transpose()
-        builder.factor(name, tensor.names, corrected(name, table))
+        builder.factor(name, tensor.names, table)
     return builder.graph()
 
 
@@ -165,70 +124,3 @@ def _conditionals(network: Any) -> Iterator[tuple[str, Any]]:
     """For each variable X of a network, P(X) and its tensor: X first, its parents behind it."""
     for node in sorted(network.nodes()):
         yield f"P({network.variable(node).name()})", network.cpt(node)
-
-
-def _as_in_the_file(name: str, table: Floats) -> Floats:
-    """The table of a conditional that was read from a file, its numbers as the file has them."""
-    sums = table.sum(axis=0)
-    if (np.abs(sums - 1) > _ROW_SUM_TOLERANCE).any():
-        wrong = sums.flat[np.argmax(np.abs(sums - 1))]
-        raise ModelError(
-            f"a row of {name} sums to {wrong:.6g}; give one probability per label, together 1"
-        )
-    with np.errstate(under="ignore"):
-        single = table.astype(np.float32)
-    return single.astype(str).astype(np.float64) if np.array_equal(single, table) else table
-
-
-def _load(peer: Any, path: PathLike) -> Any:
-    """The network in a file, as pyAgrum has it."""
-    kind = ending(path)
-    if kind not in NETWORKS:
-        raise FormatError(
-            f"{path}: not the ending of a network file; {', '.join(NETWORKS)} are read"
-        )
-    text = read_text(path)  # first of all, as pyAgrum crashes on a folder
-    with temporary_folder("network") as folder:
-        place = Path(path)
-        if place.suffix.lower() == ".gz" or kind == ".xmlbif":
-            place = folder / f"network{'.bifxml' if kind == '.xmlbif' else kind}"
-            place.write_text(text, encoding="utf-8")
-        try:
-            with _quiet() if kind == ".dsl" else nullcontext():
-                return peer.loadBN(str(place))
-        except Exception as error:  # its readers raise many kinds, not all of one tree
-            raise FormatError(_complaint(path, str(error))) from None
-
-
-def _complaint(path: PathLike, text: str) -> str:
-    """One line, with its number where there is one, from what a reader says over several lines.
-
-    >>> _complaint("x.bif", "Fatal error: /t/x.bif:23: 45 : error : Syntax error : ; expected")
-    'x.bif:23: Syntax error : ; expected'
-    """
-    if found := re.search(r":(\d+): *\d+ : error : *(.+)", text):
-        return f"{path}:{found[1]}: {found[2].strip()}"
-    # the readers of XML; line 0 is no line
-    if found := re.search(r"^Description: *(.+)", text, re.MULTILINE):
-        line = re.search(r"^Line: *([1-9]\d*)", text, re.MULTILINE)
-        return f"{path}{f':{line[1]}' if line else ''}: {found[1].strip()}"
-    first = next(iter(text.splitlines()), "") or "the reader gives no reason"
-    return f"{path}: {first.removeprefix('[pyAgrum] ')}"
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Nothing on standard output: the reader of .dsl writes there, past Python."""
-    try:
-        kept = os.dup(1)
-    except OSError:  # there is no standard output
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 1)
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)

@@ -91,7 +91,8 @@ def declared_ranges(ranges: Sequence[Sequence[str]], variable_ranges: Ints) -> t
     given = [check_labels(labels, f"range {number}") for number, labels in enumerate(listed)]
     check_ids(variable_ranges, 0, len(given), "variable_ranges", "ranges")
     distinct = list(dict.fromkeys(given))
-    number = np.array([distinct.index(labels) for labels in given], dtype=np.int64)
+    place = {labels: place for place, labels in enumerate(distinct)}
+    number = np.array([place[labels] for labels in given], dtype=np.int64)
     same = number[variable_ranges] if len(given) else variable_ranges
     used = [distinct[order] for order in _by_first_use(same)]
     return Ranges(tuple(used)), by_first_occurrence(same)

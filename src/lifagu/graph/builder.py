@@ -11,7 +11,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.basics.inputs import items, shown, text
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
+from lifagu.graph.ranges import BOOLEAN, LONG, Labels, check_labels
 from lifagu.graph.tables import as_floats, not_numbers, potential_fault
 from lifagu.graph.validation import repeated_argument_error, table_size_error
 
@@ -50,6 +50,7 @@ class GraphBuilder(Generic[_Graph]):
         self._named_ranges: dict[str, Labels] = {}
         self._named_tables: dict[str, int] = {}
         self._ranges: dict[Labels, int] = {}
+        self._long_ranges: dict[int, tuple[Labels, int]] = {}  # by identity, which is kept
         self._tables: list[Floats] = []
         self._variables: dict[str, int] = {}
         self._variable_ranges: list[int] = []
@@ -141,7 +142,7 @@ class GraphBuilder(Generic[_Graph]):
         if kind is not None:
             text(f"the kind of '{name}'", kind)
         self._variables[name] = len(self._variables)
-        self._variable_ranges.append(self._ranges.setdefault(labels, len(self._ranges)))
+        self._variable_ranges.append(self._range_number(labels))
         self._variable_sizes.append(len(labels))
         self._variable_kinds.append(
             -1 if kind is None else self._kinds.setdefault(kind, len(self._kinds))
@@ -328,11 +329,23 @@ class GraphBuilder(Generic[_Graph]):
         return Supports.of([self._supports.get(place) for place, _ in enumerate(self._factors)])
 
     def _labels(self, variable: str, given: str | Iterable[str]) -> Labels:
-        if isinstance(given, tuple) and given in self._ranges:
+        if isinstance(given, tuple) and (self._is_known(given) or given in self._ranges):
             return given
         if not isinstance(given, str):
             return check_labels(given, f"variable '{variable}'")
         return declared("range", given, self._named_ranges, f"variable '{variable}'")
+
+    def _is_known(self, labels: Labels) -> bool:
+        return id(labels) in self._long_ranges
+
+    def _range_number(self, labels: Labels) -> int:
+        """The number of a range; a long one is compared with others once, and kept."""
+        if not self._is_known(labels):
+            number = self._ranges.setdefault(labels, len(self._ranges))
+            if len(labels) <= LONG:
+                return number
+            self._long_ranges[id(labels)] = labels, number
+        return self._long_ranges[id(labels)][1]
 
     def _argument(self, factor: str, variable: str) -> int:
         number = self._variables.get(variable) if isinstance(variable, str) else None

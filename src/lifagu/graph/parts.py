@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from lifagu.basics.arrays import (
 from lifagu.basics.names import ChosenNames
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import LONG
 
 if TYPE_CHECKING:
     from lifagu.graph.supports import Supports
@@ -117,7 +119,7 @@ def describe(graph: FactorGraph) -> dict[str, Any]:
         "largest_arity": int(np.diff(graph.offsets).max(initial=0)),
         "largest_degree": int(graph.degrees.max(initial=0)),
         "ranges": {
-            "/".join(labels): count
+            _range_text(labels): count
             for labels, count in zip(graph.ranges.canonical, sizes, strict=True)
         },
         "kinds": list(graph.kinds),
@@ -127,6 +129,12 @@ def describe(graph: FactorGraph) -> dict[str, Any]:
         "answerable_variables": len(answerable),
         "example_query": graph.variable_names[int(answerable[0])] if len(answerable) else None,
     }
+
+
+def _range_text(labels: Sequence[str]) -> str:
+    """The labels of a range; of many the first few, the last, and how many there are."""
+    few = labels if len(labels) <= LONG else [*labels[:5], "…", labels[-1]]
+    return "/".join(few) + ("" if few is labels else f" ({len(labels)})")
 
 
 def describe_supports(support: Supports | None) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, frozen
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.inputs import items, label_text
+from lifagu.basics.inputs import NO_TEXT, is_text, items, label_text
 from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.graph.bins import BinLabels
 
@@ -35,6 +35,8 @@ def check_labels(labels: Iterable[str], owner: str) -> Labels:
             raise ModelError(
                 f"{owner} has the label {label!r} in its range; labels are non-empty texts"
             )
+        if not is_text(label):
+            raise ModelError(f"{owner} has the label {label!r} in its range; {NO_TEXT}")
         if label in met:
             raise ModelError(
                 f"{owner} has the label '{label}' twice in its range; labels must differ"
@@ -83,11 +85,9 @@ class Ranges(Frozen):
 
     def to_canonical(self, declared: int) -> Ints:
         """For each canonical value, its position in the declared order."""
-        order = self.declared[declared]
-        return np.array(
-            [order.index(label) for label in self.canonical[self.range_of[declared]]],
-            dtype=np.int64,
-        )
+        place = {label: place for place, label in enumerate(self.declared[declared])}
+        canonical = self.canonical[self.range_of[declared]]
+        return np.array([place[label] for label in canonical], dtype=np.int64)
 
     def to_declared(self, declared: int) -> Ints:
         """For each position in the declared order, its canonical value."""
@@ -106,7 +106,7 @@ def value_of(label: Any, labels: Sequence[str], variable: str) -> int:
     Where labels are bins of numbers, a number, or a text that is one, falls into its bin; else
     truth values and whole numbers stand for their texts.
     """
-    if isinstance(labels, BinLabels) and label not in labels:
+    if isinstance(labels, BinLabels) and not _is_label(label, labels):
         place = labels.place(label)
         if place is None:
             raise ModelError(
@@ -115,9 +115,42 @@ def value_of(label: Any, labels: Sequence[str], variable: str) -> int:
             )
         return place
     text = label_text(label)
-    if text is None or text not in labels:
+    place = None if text is None else place_of(text, labels)
+    if place is None:
         raise ModelError(
             f"variable '{variable}' has no value '{label}'; its range is {listed(labels)}"
             f"{did_you_mean(str(label), labels)}"
         )
-    return labels.index(text)
+    return place
+
+
+def _is_label(label: Any, labels: Sequence[str]) -> bool:
+    return isinstance(label, str) and place_of(label, labels) is not None
+
+
+LONG = 64  # labels in a row that are looked through
+
+
+class _Looked:
+    """Labels by identity: equal ones may be compared for long."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = labels
+
+    def __hash__(self) -> int:
+        return id(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Looked) and self.labels is other.labels
+
+
+@lru_cache(maxsize=16)
+def _places(looked: _Looked) -> dict[str, int]:
+    return {label: place for place, label in enumerate(looked.labels)}
+
+
+def place_of(label: str, labels: Sequence[str]) -> int | None:
+    """The position of a label, None where it is missing; the places of long ranges are kept."""
+    if len(labels) > LONG and isinstance(labels, tuple):
+        return _places(_Looked(labels)).get(label)
+    return labels.index(label) if label in labels else None

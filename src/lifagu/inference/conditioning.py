@@ -15,10 +15,10 @@ from itertools import product
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.basics.memory import readable_size
 from lifagu.errors import listed
 from lifagu.inference import elimination, elimination_orders
 from lifagu.inference.connected_part import AnyPart, Part
-from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.plan import (
     BYTES_PER_ENTRY,
     WORKING_COPIES,

@@ -15,8 +15,9 @@ import numpy as np
 
 from lifagu.basics.added_rows import Codes, add_rows, collect_rows
 from lifagu.basics.arrays import Floats, Ints, by_value, first_places, group_rows, members
+from lifagu.basics.memory import readable_size
 from lifagu.errors import TooLargeError, listed
-from lifagu.inference.memory_limit import memory_limit_of, readable_size
+from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.rounds import Rounds, TooWideError, plan_rounds
 from lifagu.inference.sliced_rows import (
     DistinctParts,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
-from time import monotonic
 
 from lifagu.basics.inputs import whole
+from lifagu.basics.memory import default_memory_limit
 from lifagu.errors import Remedy, TooLargeError
 
 
@@ -33,34 +30,3 @@ def memory_limit_of(given: int | None) -> int:
     if given is None:
         return default_memory_limit()
     return whole("memory_limit", given, 1, of=" of bytes")
-
-
-def default_memory_limit() -> int:
-    """Three quarters of the free memory in bytes (of 8 GiB where the system does not tell)."""
-    return _free_memory(int(monotonic())) * 3 // 4
-
-
-@lru_cache(maxsize=1)
-def _free_memory(second: int) -> int:
-    """Memory that is free, looked up once in every second."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(
-            int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")
-        )
-    except (OSError, StopIteration):
-        return 8 * 2**30
-
-
-def readable_size(size: int) -> str:
-    """``1.5 GiB`` and the like.
-
-    >>> readable_size(3 * 2**29)
-    '1.5 GiB'
-    """
-    if size >= 2**50:
-        return f"2^{round(math.log2(size))} bytes"
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size >= 2**power:
-            return f"{size / 2**power:.3g} {unit}"
-    return f"{size} bytes"

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from lifagu.basics.memory import readable_size
 from lifagu.basics.words import counted
 from lifagu.inference import elimination_orders
-from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.thirds import COPIES, Thirds, divide, least_cost
 
 Order = Callable[

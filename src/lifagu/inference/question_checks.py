@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.memory import readable_size
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError, listed
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors
-from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.plan import BYTES_PER_ENTRY, WORKING_COPIES
 
 Question = tuple[int, ...]

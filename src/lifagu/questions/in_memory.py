@@ -94,7 +94,7 @@ def conditions_key(case: Statement) -> Hashable:
 
 def _check_groundable(case: Statement, model: FactorGraph | ParfactorGraph) -> None:
     """Refuse a grounding that would not fit; what cannot be counted beforehand is tried."""
-    from lifagu.inference.memory_limit import default_memory_limit, readable_size
+    from lifagu.basics.memory import default_memory_limit, readable_size
     from lifagu.inference.relational.description import describe_relational
 
     if not isinstance(model, ParfactorGraph):

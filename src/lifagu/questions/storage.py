@@ -39,6 +39,8 @@ def load(
     env: Mapping[str, str] | None = None,
     query_timeout: float | None = USUAL_TIMEOUT,
     trust_role: bool = False,
+    input_limit: int | None = None,
+    memory_limit: int | None = None,
 ) -> Loaded:
     """Read a model, its evidence and its questions at once.
 
@@ -64,6 +66,12 @@ def load(
         Seconds that a query of a template may take; None for no limit.
     trust_role : bool
         Whether a template's queries may reach beyond tables; as for `lifagu.open`.
+    input_limit : int, optional
+        In bytes, what reading the file may take: its text, unpacked, and what its numbers announce;
+        by default a quarter of the memory limit, and 128 MiB and 16 times its size at the most.
+        Folders and databases have no such limit.
+    memory_limit : int, optional
+        In bytes; three quarters of what is free by default.
 
     Returns
     -------
@@ -75,7 +83,7 @@ def load(
 
         _refuse_given(path, database, parameters)
         return load_folder(path)
-    found = contents(path)
+    found = contents(path, input_limit, memory_limit)
     template = found.template(parameters_of(parameters))
     if template is None:
         _refuse_given(path, database, parameters)
@@ -110,6 +118,7 @@ def read(
     env: Mapping[str, str] | None = None,
     query_timeout: float | None = USUAL_TIMEOUT,
     trust_role: bool = False,
+    input_limit: int | None = None,
 ) -> FactorGraph | ParfactorGraph:
     """Read a model.
 
@@ -123,6 +132,8 @@ def read(
         Values of a template's parameters; as in `load`.
     env, query_timeout, trust_role
         What a template may use; as in `load`.
+    input_limit : int, optional
+        As in `load`.
 
     Returns
     -------
@@ -141,7 +152,7 @@ def read(
 
         _refuse_given(path, database, parameters)
         return read_folder(path)
-    found = contents(path)
+    found = contents(path, input_limit)
     template = found.template(parameters_of(parameters))
     if template is not None:
         return _from_database(template, database, access).model
@@ -156,6 +167,7 @@ def read_evidence(
     env: Mapping[str, str] | None = None,
     query_timeout: float | None = USUAL_TIMEOUT,
     trust_role: bool = False,
+    input_limit: int | None = None,
 ) -> dict[str, Observation]:
     """The evidence in a file or folder; models in other formats carry none.
 
@@ -169,6 +181,8 @@ def read_evidence(
         As in `load`.
     env, query_timeout, trust_role
         What a template may use; as in `load`.
+    input_limit : int, optional
+        As in `load`.
 
     Returns
     -------
@@ -180,7 +194,7 @@ def read_evidence(
         from lifagu.data.parquet.reading import read_folder_evidence
 
         return read_folder_evidence(path)
-    found = contents(path)
+    found = contents(path, input_limit)
     template = found.template(parameters_of(parameters))
     return (
         found.evidence()

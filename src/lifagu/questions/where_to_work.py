@@ -73,8 +73,8 @@ def with_reason(where: Choice) -> Iterator[None]:
 
 def _by_size(case: Statement, each: int, obstacle: str) -> Choice:
     """In memory while a folder fits there, else on DuckDB if that can do it."""
+    from lifagu.basics.memory import default_memory_limit, readable_size
     from lifagu.data.parquet.reading import count_arguments
-    from lifagu.inference.memory_limit import default_memory_limit, readable_size
 
     limit = case.place.memory_limit or default_memory_limit()
     arguments = count_arguments(case.opened.path)

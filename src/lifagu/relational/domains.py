@@ -14,6 +14,7 @@ import numpy as np
 from lifagu.basics.arrays import Ints, frozen
 from lifagu.basics.columns import KeyColumn, of_sort, texts
 from lifagu.basics.frozen import Frozen
+from lifagu.basics.inputs import NO_TEXT, is_text
 from lifagu.basics.names import Names
 from lifagu.errors import ModelError, did_you_mean, listed
 
@@ -62,6 +63,8 @@ class Domain(Frozen):
                 raise ModelError(
                     f"domain '{self.name}' has the constant {constant!r}; constants are texts"
                 )
+            if not is_text(constant):
+                raise ModelError(f"domain '{self.name}' has the constant {constant!r}; {NO_TEXT}")
         if self.constants is not None and len(self._numbers) != self.size:
             twice = next(each for each, count in Counter(self.constants).items() if count > 1)
             raise ModelError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from lifagu.basics.inputs import is_text
 from lifagu.errors import ModelError
 from lifagu.relational.spans import Span
 from lifagu.relational.terms import (
@@ -77,9 +78,12 @@ def parse_term(text: str) -> Term:
 
 def _unquoted(text: str) -> str:
     try:
-        return str(json.loads(text))
+        found = str(json.loads(text))
     except json.JSONDecodeError:
-        raise ModelError(f"{text} is not a text in JSON's quotes") from None
+        found = "\0"
+    if not is_text(found):
+        raise ModelError(f"{text} is not a text in JSON's quotes")
+    return found
 
 
 def parse_comparison(text: str) -> Comparison:

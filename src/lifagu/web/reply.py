@@ -16,6 +16,7 @@ HIGHER = "start lifagu serve with a higher --memory-limit"
 SURER = "choose Auto, the mean of the competing tables, or raise θ"
 KNOBS = {  # what to do about errors, in the words of the page, as far as they can come up there
     Remedy.MORE_MEMORY: HIGHER,
+    Remedy.MORE_INPUT: "read it by the command line or in Python, where more may be allowed",
     Remedy.ASK_FOR_LESS: f"observe some variables, ask for less at once, or {HIGHER}",
     Remedy.ONE_MODEL: "choose hidden tables, the winning ones or their mean",
     Remedy.LOWER_THETA: "lower θ, or choose the winning tables or bounds",
@@ -59,7 +60,7 @@ class Reply:
 def json_reply(value: Any, status: int = 200) -> Reply:
     """A value as JSON; infinite numbers and nan, which JSON lacks, are null."""
     text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
-    return Reply(status, JSON, text.encode())
+    return Reply(status, JSON, text.encode(errors="backslashreplace"))  # half characters, escaped
 
 
 def error_reply(status: int, message: str, exit_status: int = 2) -> Reply:

@@ -97,12 +97,12 @@ def upload_source(folder: Path, identity: str, ending: str) -> ModelSource:
 def read_source(source: ModelSource, limits: Limits) -> Loaded:
     """The model and what came with it; uploads are read as text, so nothing leads elsewhere."""
     if not source.own:
-        return lifagu.io.load(source.path, **source.opening)
+        return lifagu.io.load(source.path, memory_limit=limits.memory, **source.opening)
     path = source.path
     if path.suffix == ".gz":
         _check_unpacked(path, limits.upload)
     try:
-        return formats.contents(path).loaded()
+        return formats.contents(path, memory_limit=limits.memory).loaded()
     except lifagu.LifaguError as error:
         raise error.saying(error.message.replace(str(path), path.name)) from None
 

@@ -101,7 +101,10 @@ def numbers_in(text: str) -> list[float] | None:
     """
     try:
         found = json.loads(f"[{text.strip()[1:-1]}]")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     is_number = all(isinstance(each, int | float) and not isinstance(each, bool) for each in found)
-    return [float(each) for each in found] if is_number else None
+    try:
+        return [float(each) for each in found] if is_number else None
+    except OverflowError:
+        return None

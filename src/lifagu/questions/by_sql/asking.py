@@ -11,13 +11,13 @@ from itertools import chain
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.memory import readable_size
 from lifagu.basics.progress import Announce, Tell
 from lifagu.errors import Remedy, TooLargeError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.inference.lifted.tables_by_label import Labels
 from lifagu.inference.listed_rows import Known, RowsLeft, check_asked, prepare_listed
-from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.by_sql.agreeing import first_names
 from lifagu.questions.by_sql.completing import Completed, fill_on, take_on

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike, failing
 from lifagu.basics.held_folders import HeldError, emptied, held, removed
+from lifagu.basics.memory import default_memory_limit
 from lifagu.basics.temporary_folders import PREFIX, temporary_folder
 from lifagu.errors import BusyError, FormatError, ModelError, Remedy
 from lifagu.filling.rules import Filling
-from lifagu.inference.memory_limit import default_memory_limit
 from lifagu.questions.place import Place
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal

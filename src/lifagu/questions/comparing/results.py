@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,9 @@ from lifagu.basics.columns import Column, Columns, Lists, NumberedTexts
 from lifagu.data.parquet.results import result_columns
 from lifagu.data.snapshots import of_one_folder
 from lifagu.errors import FormatError, ModelError
+from lifagu.formats.csv_table import read_csv
 from lifagu.formats.files import ending, read_text
+from lifagu.formats.json_text import load
 from lifagu.graph.assembly import taken_lists
 from lifagu.inference.answer import Answer
 from lifagu.inference.prepared import Result
@@ -189,7 +189,9 @@ def _table(
         return None
     columns = _csv(path, wanted, optional)
     if listed:
-        lists = [json.loads(each) if each else [] for each in columns[listed].tolist()]
+        lists = [load(each, str(path)) if each else [] for each in columns[listed].tolist()]
+        if not all(isinstance(each, list) for each in lists):
+            raise FormatError(f"{path}: '{listed}' holds lists; {WHAT}")
         lengths = [len(each) for each in lists]
         columns = {key: np.repeat(column, lengths) for key, column in columns.items()}
         columns[listed] = _texts(list(chain.from_iterable(lists)))
@@ -224,11 +226,9 @@ def _csv(
     path: PathLike, wanted: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> dict[str, NDArray[Any]]:
     """Some columns of a CSV file as texts; a column that is wanted and missing is an error."""
-    rows = csv.reader(StringIO(read_text(path), newline=""))
-    header = next(rows, [])
+    header, *every = read_csv(path) or [[]]
     if missing := [name for name in wanted if name not in header]:
         raise FormatError(f"{path}: this table has no column '{missing[0]}'; {WHAT}")
-    every = list(rows)
     if wrong := next((n for n, row in enumerate(every, 2) if len(row) != len(header)), 0):
         raise FormatError(f"{path}:{wrong}: this row has not {len(header)} values, as the first")
     columns = dict(zip(header, zip(*every, strict=True), strict=True)) if every else {}
@@ -237,10 +237,7 @@ def _csv(
 
 
 def _object(path: PathLike) -> dict[str, Any]:
-    try:
-        found = json.loads(read_text(path))
-    except ValueError as error:
-        raise FormatError(f"{path}: this is no JSON: {error}") from None
+    found = load(read_text(path), str(path))
     if not isinstance(found, dict):
         raise FormatError(f"{path}: this is no result; {WHAT}")
     return found

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +14,7 @@ from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.inputs import items, number, shown, whole
 from lifagu.basics.words import counted
 from lifagu.errors import FormatError, ModelError, did_you_mean
-from lifagu.formats.files import read_text
+from lifagu.formats.csv_table import read_csv
 from lifagu.questions.validating.observed_cells import ObservedCells
 
 Pairs = Iterable[tuple[str, str]]  # relation and individual of cells
@@ -80,19 +78,16 @@ def hiding_of(
 
 def pairs_in(path: PathLike) -> tuple[tuple[str, str], ...]:
     """The cells that a CSV file names in its columns relation and individual."""
-    rows = csv.DictReader(StringIO(read_text(path), newline=""))
-    header = [each.strip().lower() for each in rows.fieldnames or ()]
+    first, *rows = read_csv(path) or [[]]
+    header = [each.strip().lower() for each in first]
     for column in ("relation", "individual"):
         if header.count(column) != 1:
             raise FormatError(
                 f"{path}: a file of hidden cells has the columns relation and individual, "
                 f"but this one has {', '.join(header) or 'none'}"
             )
-    rows.fieldnames = header
-    try:
-        return tuple((row["relation"] or "", row["individual"] or "") for row in rows)
-    except csv.Error as error:
-        raise FormatError(f"{path}:{rows.line_num}: {error}") from None
+    found = [dict(zip(header, row, strict=False)) for row in rows if row]
+    return tuple((row.get("relation", ""), row.get("individual", "")) for row in found)
 
 
 def folds_of(

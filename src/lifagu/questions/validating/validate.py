@@ -90,8 +90,8 @@ def _here(case: Statement) -> Statement:
     if case.place.on not in HERE and not case.opened.is_folder:
         choose(case, "impute")  # refuses a place that takes folders only
     if case.opened.is_folder and case.opened.given is None:
+        from lifagu.basics.memory import default_memory_limit, readable_size
         from lifagu.data.parquet.reading import count_arguments
-        from lifagu.inference.memory_limit import default_memory_limit, readable_size
 
         need = LIFTING * count_arguments(case.opened.path)
         limit = case.place.memory_limit or default_memory_limit()

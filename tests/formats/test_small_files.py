@@ -1,0 +1,184 @@
+"""Small files that announce much, in every format: refused in one line, in little memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lifagu
+from lifagu.errors import FormatError, LifaguError, TooLargeError
+from lifagu.formats.budget import LABEL, ROOM, Budget
+from support.helpers import run_cli
+
+MANY = 100_000
+MAD = {  # what a file says, the place that the error names, and the number that it finds there
+    "range.uai": ("MARKOV\n1\n999999999\n0\n", "range.uai:3", "999999999 values"),
+    "ranges.fg": ("1\n\n2\n0 1\n4294967296 4294967296\n1\n0 1\n", "ranges.fg:5", str(2**64)),
+    "single.fg": ("1\n\n1\n7\n3000000\n1\n0 1\n", "single.fg", "3000000 values"),
+    "objects.blog": ("type P;\nguaranteed P p[99999999];", "objects.blog:2", "99999999 objects"),
+    "objects.pfl": ("q(a).\np @ 99999999.", "objects.pfl:2", "99999999 objects"),
+}
+
+
+@pytest.mark.parametrize("name", MAD)
+def test_mad_numbers_are_refused_with_place_number_limit_and_remedy(name, tmp_path, capsys):
+    text, place, found = MAD[name]
+    path = tmp_path / name
+    path.write_text(text)
+    status, out, err = run_cli(capsys, "info", str(path))
+    assert (status, out, err.count("\n")) == (4, "", 1)
+    assert f"{tmp_path / place}: " in err
+    assert found in err
+    assert "128 MiB" in err
+    assert err.endswith("; raise --input-limit\n")
+
+
+def test_more_is_read_where_more_is_allowed(tmp_path):
+    path = tmp_path / "wide.uai"
+    path.write_text("MARKOV\n1\n10000\n0\n")
+    with pytest.raises(TooLargeError, match="10000 values"):
+        lifagu.open(path, input_limit=LABEL * 10**4)
+    assert lifagu.io.read(path, input_limit=LABEL * 10**4 + 99).sizes.tolist() == [10**4]
+
+
+def test_everything_that_is_announced_counts_together(tmp_path):
+    path = tmp_path / "many.uai"
+    path.write_text("MARKOV\n10\n" + " ".join(str(100_000 + each) for each in range(10)) + "\n0\n")
+    with pytest.raises(TooLargeError, match="variable x8 has 100008 values"):
+        lifagu.read(path)
+
+
+def test_the_usual_budget_is_a_quarter_of_the_memory_limit_at_most():
+    assert Budget(0, memory_limit=100 * 2**20).limit == 25 * 2**20
+    assert Budget(0, memory_limit=10).limit == 16 * 2**20
+    assert Budget(2**20, memory_limit=2**40).limit == ROOM + 16 * 2**20
+    assert Budget(0, input_limit=7).limit == 7
+
+
+def test_seventy_arguments_are_refused(tmp_path):
+    path = tmp_path / "wide.fg"
+    sizes = " ".join(["1"] * 70)
+    path.write_text(f"1\n\n70\n{' '.join(map(str, range(70)))}\n{sizes}\n1\n0 1\n")
+    with pytest.raises(FormatError, match=r"wide\.fg:5: factor f0 has 70 arguments, more than"):
+        lifagu.read(path)
+
+
+def test_what_unpacks_to_much_is_not_unpacked(tmp_path):
+    path = tmp_path / "blanks.uai.gz"
+    path.write_bytes(gzip.compress(b" " * 2**20) * 200)  # 200 KiB for 200 MiB
+    program = (
+        "import resource, sys, lifagu\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))\n"
+        "try: lifagu.read(sys.argv[1])\n"
+        "except lifagu.TooLargeError as error: print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    message, most = done.stdout.splitlines()
+    assert "reading this file may take" in message
+    assert int(most) * 2**10 < 50 * path.stat().st_size + 300 * 2**20
+
+
+NESTED = ['{"format": "lifagu/1",\n"factors": ' + "[" * 500, "[" * MANY, '{"a":' * MANY]
+
+
+@pytest.mark.parametrize("text", [*(each + "1" for each in NESTED[:1]), *NESTED])
+def test_deep_nesting_is_refused_with_its_line(text, tmp_path):
+    if not text.endswith("1"):
+        closing = {"[": "]", "{": "}"}
+        text += "1" + "".join(closing[each] for each in reversed(text) if each in closing)
+    path = tmp_path / "deep.json"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=r"deep\.json:\d+: (nested too deeply|not JSON)"):
+        lifagu.read(path)
+
+
+@pytest.mark.parametrize("text", ["null", "5", '"x"', "[]", "[[1]]"])
+def test_values_that_are_no_model_are_refused(text, tmp_path):
+    path = tmp_path / "value.json"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=r"value\.json:1: an object \{…\} is expected"):
+        lifagu.read(path)
+
+
+@pytest.mark.parametrize("clause", ["p({}a{}).", "markov s(X)::[t,f] ; [1,2] ; [p({}X{})]."])
+def test_deep_terms_are_refused(clause, tmp_path):
+    path = tmp_path / "deep.pfl"
+    path.write_text("q(a).\n" + clause.format("f(" * 10_000, ")" * 10_000) + "\n")
+    with pytest.raises(LifaguError):
+        lifagu.open(path).ask("s(a)")
+
+
+def test_a_hundred_thousand_labels_are_no_square(tmp_path):
+    labels = [f"v{each}" for each in range(MANY)]
+    model = {
+        "format": "lifagu/1",
+        "ranges": {"r": labels},
+        "variables": [{"name": f"A{each}", "range": "r"} for each in range(1000)],
+        "factors": [{"name": "f", "args": ["A0"], "table": [1] * MANY}],
+        "evidence": {f"A{each}": labels[-1] for each in range(1, 1000)}
+        | {"A0": dict.fromkeys(labels, 1)},
+    }
+    path = tmp_path / "wide.json"
+    path.write_text(json.dumps(model))
+    begun = time.process_time()
+    case = lifagu.open(path)
+    assert "v4/…/v99999 (100000)" in next(iter(case.describe()["ranges"]))
+    assert case.ask("A0")["v7"] == pytest.approx(1e-5)
+    assert time.process_time() - begun < 8  # squares took minutes
+
+
+def test_bins_are_not_as_many_as_a_number_says(tmp_path):
+    relation = {"name": "S", "of": ["P"], "range": {"bins": 10**9}}
+    template = {"format": "lifagu/1", "domains": {"P": 2}, "relations": [relation]}
+    path = tmp_path / "bins.json"
+    path.write_text(json.dumps(template))
+    with pytest.raises(FormatError, match=r"bins\.json:1: relations\[0\]\.range: bins is how many"):
+        lifagu.read(path)
+
+
+NETWORK = "network n {{}}\nvariable A {{ type discrete[{0}] {{ {1} }}; }}\n"
+
+
+def test_a_reader_that_needs_too_much_is_ended(tmp_path):
+    pytest.importorskip("pyagrum")
+    labels = ", ".join(f"v{each}" for each in range(30_000))
+    path = tmp_path / "wide.bif"
+    path.write_text(NETWORK.format(30_000, labels) + "probability (A) { table 0.4, 0.6; }\n")
+    with pytest.raises(TooLargeError, match=r"wide\.bif: .*; give a larger input_limit$"):
+        lifagu.open(path, input_limit=path.stat().st_size + 2**19)
+
+
+@pytest.mark.parametrize("kind", ["bifxml", "xdsl", "net", "dsl"])
+def test_broken_networks_end(kind, tmp_path):
+    pytest.importorskip("pyagrum")
+    path = tmp_path / f"broken.{kind}"
+    path.write_text('<?xml version="1.0"?><a>' + "<b>" * 300 + "net { node {" * 20)
+    with pytest.raises(LifaguError, match=path.name):
+        lifagu.open(path)
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path, monkeypatch):
+    import os
+
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.json")
+    Path("folder.json").mkdir()
+    for name, why in {
+        "pipe.json": "pipe.json: this is a pipe or a device",
+        "missing.json": "missing.json: there is no such file",
+        "": "a path is empty; name a file or a folder",
+        "x" * 5000 + ".json": "File name too long",
+    }.items():
+        with pytest.raises(FormatError, match=why) as caught:
+            lifagu.open(name)
+        assert len(str(caught.value)) <= 400
+    with pytest.raises(FormatError, match="which no file replaces"):
+        lifagu.write(lifagu.FactorGraph.build().variable("A").graph(), "pipe.json")
