@@ -52,7 +52,7 @@ def opened(
 
 
 def opening(options: Options) -> dict[str, Any]:
-    """What is said about the database of a template, as `lifagu.open` takes it."""
+    """What is said about reading a file and its database, as `lifagu.open` takes it."""
     given = vars(options)
     return {
         "database": given.get("db"),
@@ -60,20 +60,14 @@ def opening(options: Options) -> dict[str, Any]:
         "env": _environment(given.get("env", [])),
         "query_timeout": given.get("query_timeout", USUAL_TIMEOUT),
         "trust_role": given.get("trust_role", False),
+        "input_limit": given.get("input_limit"),
     }
 
 
 def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> Case:
     given = vars(options)
     place = {name: given[option] for option, name in PLACE.items() if option in given}
-    case = lifagu.open(
-        path,
-        learn=learn,
-        input_limit=given.get("input_limit"),
-        progress=progress,
-        **opening(options),
-        **place,
-    )
+    case = lifagu.open(path, learn=learn, progress=progress, **opening(options), **place)
     for new, like in given.get("add", ()):
         case = case.add(new, like)
     for new, like in given.get("admit", ()):
