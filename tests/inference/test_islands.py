@@ -73,7 +73,7 @@ def questions_to(rng, graph):
     ]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(10))
 def test_answers_are_those_of_all_islands(seed):
     rng = random.Random(seed)
     graph = sea(rng, 60)
