@@ -86,7 +86,7 @@ def colours(bench: Workbench, request: Request) -> dict[str, Any]:
 def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
     """Which holes are filled, from whom, with what share, and why; what is alike together."""
     case = bench.case(request)
-    if case.is_whole:
+    if case.is_whole or not len(case.graph.unknown):
         return NOTHING_TO_FILL | {"theta": request.theta}
     moved = case.transfer
     names = moved.original.factor_names
@@ -148,9 +148,11 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def compare(bench: Workbench, request: Request) -> dict[str, Any]:
     """The default, the published algorithm, shares, k steps and cohorts, side by side."""
-    if bench.case(request).is_whole and not is_drawn(bench, request):
+    case = bench.case(request)
+    whole = case.model if case.is_whole else case.graph
+    # estimated tables are cleaned by cohorts although they are known
+    if not isinstance(whole, lifagu.FactorGraph) or not (len(whole.unknown) or whole.support):
         return {"total": 0, "variables": [], "methods": []}
-    whole = bench.case(request).graph
     variables = request.variables if request.variables is not None else _beside_holes(whole)
     methods = []
     for method in COMPARED:
