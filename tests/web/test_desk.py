@@ -218,6 +218,27 @@ def test_wards_have_cohorts_and_models_without_holes_have_none(factory, tmp_path
     assert asked(wards, "cohorts")["cohorts"]
 
 
+def test_relational_models_are_listed_without_being_grounded(tmp_path):
+    bench = opened(ROOT / "examples/smokers.json", tmp_path)
+    found = asked(bench, "ranked", what="Smokes")
+    ranked = [each["name"] for each in found["rows"]]
+    assert ranked == list(bench.came.ask_all("Smokes").ranked(None))
+    people = {who for each in found["rows"] for who in each["individuals"]}
+    assert people <= {str(each) for each in range(1, 5)}
+    large = tmp_path / "large.json"
+    large.write_text(
+        (ROOT / "examples/smokers.json").read_text().replace('"Person": 4', '"Person": 1000000')
+    )
+    bench = opened(large, tmp_path)
+    assert asked(bench, "ranked", what="Smokes")["by_class"]
+    with pytest.raises(LifaguError, match="leave the filters out"):
+        asked(bench, "ranked", what="Smokes", containing="1")
+    assert asked(bench, "around", what="17")["scene"] is None
+    assert asked(bench, "card", what="17")["individual"] == "17"
+    (smokes,) = (each for each in asked(bench, "overview")["relations"] if each["name"] == "Smokes")
+    assert (smokes["total"], smokes["missing"]) == (10**6, 10**6)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -24,7 +24,9 @@ MOST_LIKE = 6
 
 def found(bench: Workbench, request: Request) -> dict[str, Any]:
     """Individuals, relations and values whose names go on from what was typed."""
-    return {"found": [each.json() for each in bench.came.find(request.what, most=MOST_FOUND)]}
+    return {
+        "found": [each.json() for each in bench.case(request).find(request.what, most=MOST_FOUND)]
+    }
 
 
 def card(bench: Workbench, request: Request) -> dict[str, Any]:

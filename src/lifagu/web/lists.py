@@ -18,6 +18,7 @@ from lifagu.web.reply import Reply
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
+    from lifagu import Case
     from lifagu.questions.relation_answer import RelationAnswer
 
 PAGE = 50
@@ -36,7 +37,7 @@ def ranked(bench: Workbench, request: Request) -> dict[str, Any]:
     order = found.ranked(request.offset + PAGE, value)
     shown = order.taken(np.arange(request.offset, len(order)))
     requested, changed = shown.requested, request.evidence
-    graph = None if shown.classes else bench.case(request).graph
+    case = bench.case(request)
     rows = [
         {
             "name": name,
@@ -44,7 +45,7 @@ def ranked(bench: Workbench, request: Request) -> dict[str, Any]:
             "probabilities": [each[0] for each in requested.distributions[of].values()],
             "observed": bool(observed),
             "supposed": name in changed,
-            "individuals": _people(graph, name),
+            "individuals": [] if shown.classes else _people(case, name),
             "lent": int(lent),
         }
         for name, of, observed, lent in zip(
@@ -86,8 +87,13 @@ def _answered(bench: Workbench, request: Request) -> RelationAnswer:
     case = bench.case(request)
     key = "list", request.what, request.unobserved, *_case_key(request)
     found = bench.once(key, lambda: case.ask_all(request.what, unobserved=request.unobserved))
-    if found.classes or not (request.having or request.containing):
+    if not (request.having or request.containing):
         return found
+    if found.classes:
+        raise ModelError(
+            f"{request.what} is answered by groups of individuals that cannot be told apart, which "
+            "have no names or observations of their own to filter by; leave the filters out"
+        )
     key = *key, request.having, request.containing
     return bench.once(key, lambda: _filtered(bench, request, found))
 
@@ -137,10 +143,16 @@ def _first_individuals(graph: FactorGraph, variables: Ints) -> Ints:
     return result
 
 
-def _people(graph: FactorGraph | None, name: str) -> list[str]:
+def _people(case: Case, name: str) -> list[str]:
     """The individuals that a variable is about."""
-    variable = None if graph is None else graph.variable_names.find(name)
-    if graph is None or variable is None:
+    if isinstance(case.model, ParfactorGraph) and case.is_whole:  # which need not be grounded
+        words, found = case.model.vocabulary, case.model.vocabulary.find(name)
+        if found is None:
+            return []
+        domains = words.domains_of[found[0]]
+        return [words.individual(*each) for each in zip(domains, found[1], strict=True)]
+    graph, variable = case.graph, case.graph.variable_names.find(name)
+    if variable is None:
         return []
     start, end = graph.individual_offsets[[variable, variable + 1]].tolist()
     return [graph.individuals[each] for each in graph.individual_ids[start:end].tolist()]
@@ -174,7 +186,7 @@ def observed(bench: Workbench, request: Request) -> dict[str, Any]:
                 "value": seen_in_words(case.graph_evidence[name]),
                 "labels": list(graph.labels(number)),
                 "supposed": name in request.evidence,
-                "individuals": _people(graph, name),
+                "individuals": _people(case, name),
             }
             for number in shown.tolist()
         ],
