@@ -269,7 +269,9 @@ class Deadly(dict):
 
 import lifagu.data.databases
 write = lifagu.data.databases.write_results
-lifagu.data.databases.write_results = lambda source, tables: write(source, Deadly(tables))
+lifagu.data.databases.write_results = lambda source, tables, *more: write(
+    source, Deadly(tables), *more
+)
 main(sys.argv[2:])
 """
 

@@ -22,6 +22,8 @@ import pytest
 
 import lifagu
 from lifagu import formats
+from lifagu.basics.atomic_files import BESIDE, OLD
+from lifagu.basics.held_folders import held
 from lifagu.data import snapshots
 from lifagu.data.databases import opened
 from lifagu.data.parquet.evidence import evidence_in
@@ -55,8 +57,10 @@ def test_a_file_is_read_and_parsed_once(ending, reads, tmp_path, monkeypatch):
         )
     )
     texts, parsed = [], []
-    read_text, loads = formats.read_text, json.loads
-    monkeypatch.setattr(formats, "read_text", lambda path: texts.append(path) or read_text(path))
+    read_within, loads = formats.read_within, json.loads
+    monkeypatch.setattr(
+        formats, "read_within", lambda *given: texts.append(given) or read_within(*given)
+    )
     monkeypatch.setattr(
         json, "loads", lambda *given, **options: parsed.append(1) or loads(*given, **options)
     )
@@ -333,16 +337,26 @@ def test_replaced_while_being_opened(folder, monkeypatch):
 
 
 def test_a_moment_without_a_folder_is_waited_out(folder, monkeypatch):
-    aside, real = folder.with_name(f".{folder.name}.x.old"), time.sleep
-    folder.rename(aside)
+    beside, real = folder.with_name(f".{folder.name}{BESIDE}"), time.sleep
+    with held(beside):  # by a run that is alive
+        folder.rename(beside / OLD)
 
-    def sleep(seconds):
-        if seconds and aside.exists():
-            aside.rename(folder)
-        real(seconds)
+        def sleep(seconds):
+            if seconds and (beside / OLD).exists():
+                (beside / OLD).rename(folder)
+            real(seconds)
 
-    monkeypatch.setattr(time, "sleep", sleep)
+        monkeypatch.setattr(time, "sleep", sleep)
+        assert state_of(lifagu.io.load(folder)) == "old"
+
+
+def test_a_folder_that_a_killed_run_set_aside_is_put_back(folder):
+    beside = folder.with_name(f".{folder.name}{BESIDE}")
+    beside.mkdir()
+    folder.rename(beside / OLD)
     assert state_of(lifagu.io.load(folder)) == "old"
+    assert folder.is_dir()
+    assert not beside.exists()
 
 
 def test_errors_name_the_file_as_the_user_does(folder, by_descriptor):
