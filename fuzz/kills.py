@@ -95,10 +95,10 @@ class Counting:
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:
-    flags = arguments[2]
-    return (
-        isinstance(arguments[0], str | bytes) and isinstance(flags, int) and bool(flags & WRITING)
-    )
+    path, _, flags = arguments
+    if path == os.devnull:  # nothing is kept there
+        return False
+    return isinstance(path, str | bytes) and isinstance(flags, int) and bool(flags & WRITING)
 
 
 def _statements_are_steps() -> None:
