@@ -10,7 +10,7 @@ import pytest
 import lifagu
 from lifagu.examples.hospital import hospital as made_hospital
 from lifagu.examples.installing import install_hospital
-from support.page_databases import FACTORY, make_factory
+from support.page_databases import FACTORY, make_factory, make_patients
 from support.page_walk import LAPTOP, PHONE, WHY_NOT, Walk, browser
 from support.web_server import served
 
@@ -276,4 +276,36 @@ def test_whatever_individuals_are_called_stays_text(chromium, tmp_path):
             assert page.evaluate(SIDEWAYS) == 0, name
         assert page.locator("main img").count() == 0
         assert "factory.json" in page.title()
+        done(walk)
+
+
+@pytest.mark.full
+def test_a_million_patients_ship_no_more_than_is_shown(chromium, tmp_path):
+    template = make_patients(tmp_path)
+    with served(str(template), "--memory-limit", "12G", "--time-limit", "600") as server:
+        walk = Walk(chromium, server.address)
+        walk.context.set_default_timeout(600_000)
+        page, shipped = walk.page, []
+        page.on("response", lambda each: shipped.append(len(each.body())) if each.ok else None)
+        page.locator("#overview-relations tbody").wait_for(state="attached")
+        walk.settled()
+        page.locator("#search").fill("p99999")
+        page.locator("#search-found [role=option]", has_text="p999990").wait_for()
+        page.keyboard.press("Enter")
+        settle_card(page)
+        assert page.inner_text("#card-title") == "p99999"
+        page.locator("#card button.value").first.click()
+        page.locator("#supposed strong").wait_for()
+        settle_card(page)
+        walk.tab("List")
+        page.locator("#list tbody tr").first.wait_for()
+        assert "of 999,999 individuals" in page.inner_text("#list-note")
+        page.get_by_label("Only where it was observed that").select_option("Test = positive")
+        page.locator("#list-note:not(:has-text('of 999,999'))").wait_for()
+        walk.tab("Ask")
+        page.locator("#evidence > summary").click()
+        page.locator("#evidence-rows tbody tr").first.wait_for()
+        for name in ("Holes", "Colours", "Compare", "Keep"):
+            walk.tab(name)
+        assert sum(shipped) < 300_000
         done(walk)
