@@ -159,6 +159,21 @@ def test_files_of_marginals_and_json_of_every_verb(tmp_path):
             assert sick.distance == pytest.approx(expected)
 
 
+def test_whole_relations_are_compared_individual_by_individual(tmp_path):
+    wards, seen = ROOT / "examples/wards.json", ["--evidence", "Staffed=false"]
+    for name, more in (("before", []), ("after", seen)):
+        (tmp_path / f"{name}.json").write_text(said("query", wards, "Recovers", *more, "--json"))
+    found = lifagu.compare(tmp_path / "before.json", tmp_path / "after.json", top=50)
+    one, other = (
+        lifagu.open(wards).observe(each).ask_all("Recovers") for each in ({}, {"Staffed": "false"})
+    )
+    expected = {name: total_variation(one[name], other[name]) for name in one}
+    assert found.compared == 10
+    assert {each.variable: each.distance for each in found.answers} == pytest.approx(
+        {name: each for name, each in expected.items() if each > 1e-9}
+    )
+
+
 def _shares(of):
     return [(labels[0], value) for labels, value in of.ask("Sick.bob").items()]
 
