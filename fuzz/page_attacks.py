@@ -193,11 +193,19 @@ class Attacker:
             "method": lambda: rng.choice(METHODS),
             "steps": lambda: rng.randint(0, 22),
             "add": lambda: [[f"n{rng.randint(0, 3)}", rng.choice(NAMES)]],
-            "evidence": lambda: {rng.choice(NAMES): rng.choice(["true", "false", {"true": 2}])},
+            "evidence": lambda: {
+                rng.choice(NAMES): rng.choice(["true", "false", {"true": 2}, None])
+            },
             "unknown": lambda: rng.choice(UNKNOWN),
             "engine": lambda: rng.choice(ENGINES),
             "variables": lambda: rng.sample(NAMES, rng.randint(0, 4)),
-            "what": lambda: rng.choice([*FIGURES, "completed", "lifted", "Recovers(p10)"]),
+            "what": lambda: rng.choice([*FIGURES, "completed", "Recovers", "Severe", "p1", *NAMES]),
+            "value": lambda: rng.choice(["", "true", "false"]),
+            "unobserved": lambda: rng.random() < 0.5,
+            "having": lambda: [["Severe", rng.choice(["true", "false"])]],
+            "containing": lambda: rng.choice(["p1", "S", "\x01"]),
+            "offset": lambda: rng.choice([0, 1, 50, 10**9]),
+            "scenarios": lambda: {"one": {rng.choice(NAMES): "true"}, "other": {}},
             "ending": lambda: rng.choice([".json", ".uai", ".fg", ".blog", ".svg", ".png", ".pdf"]),
         }
         return good.get(name, lambda: 1)()

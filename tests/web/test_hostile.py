@@ -8,23 +8,12 @@ from contextlib import suppress
 
 import pytest
 
+from lifagu.web.app import OPERATIONS
+from lifagu.web.inputs import CHECKS
 from support.helpers import ROOT
 from support.web_server import served
 
 EXAMPLES = {path.suffix: path.read_bytes() for path in sorted((ROOT / "examples").glob("*.*"))}
-OPERATIONS = (
-    "open",
-    "graph",
-    "colours",
-    "transfers",
-    "explain",
-    "lifted",
-    "plan",
-    "ask",
-    "compare",
-    "file",
-    "figure",
-)
 VALUES = (
     *(
         None,
@@ -50,6 +39,7 @@ VALUES = (
         {"Staffed": {"true": -1, "false": 2}},
     ),
     *([["p11", "p1"]] * 40, {"Staffed": "\ud800"}, ["Staffed"] * 999, {"Severe.p1": {"true": 1}}),
+    *("Severe", "p1", [["Severe", "true"]], {"one": {"Staffed": None}}, {"one": {"Nobody": "x"}}),
 )
 
 
@@ -213,23 +203,15 @@ def test_models_that_there_are_not(client, query):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_fuzzed_requests(client, operation):
     rng = random.Random(f"requests {operation}")
-    fields = (
-        "theta",
-        "method",
-        "steps",
-        "add",
-        "evidence",
-        "unknown",
-        "engine",
-        "variables",
-        "what",
-        "ending",
-        "other",
-    )
+    fields = (*CHECKS, "other")
     for _ in range(30):
         wanted = {rng.choice(fields): rng.choice(VALUES) for _ in range(rng.randint(1, 3))}
         if operation in ("file", "figure"):
             wanted.setdefault("what", "lifted")
+        if operation in ("card", "around"):
+            wanted.setdefault("what", "p1")
+        if operation in ("ranked", "list"):
+            wanted.setdefault("what", "Severe")
         body = json.dumps(wanted)
         answered(
             client.finished(client.send("POST", f"/api/models/{client.model}/{operation}", body))
