@@ -32,6 +32,7 @@ Texts = NDArray[Any]  # texts as objects, one per row
 WHAT = (
     "results are what impute and marginals write, and what query, marginals and impute say as JSON"
 )
+MOST = 1 + 1e-6  # that a probability may be, as it was written
 TRANSFERS = ("factor", "status", "donor", "share", "posterior")
 
 
@@ -306,7 +307,13 @@ def _answer_columns(
     columns: Mapping[str, Any], path: PathLike = "this result"
 ) -> tuple[Texts, Texts, Floats]:
     variables, labels = (_array(columns[name]) for name in ("variable", "value"))
-    return variables, labels, _numbers(path, columns["probability"])
+    shares = _numbers(path, columns["probability"])
+    if (wrong := (shares < 0) | (shares > MOST)).any():
+        first = int(np.argmax(wrong))
+        raise FormatError(
+            f"{path}: '{variables[first]}' has the probability {shares[first]:g}; {WHAT}"
+        )
+    return variables, labels, shares
 
 
 def _numbers(path: PathLike, column: NDArray[Any]) -> Floats:
