@@ -1,6 +1,8 @@
 """One case asked by several threads, and readers beside a writer: as if it were one at a time."""
 
+import os
 import shutil
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +11,7 @@ import pytest
 import lifagu
 from lifagu.basics import exchanging
 from lifagu.basics.atomic_files import replaced_folder
+from lifagu.basics.cached import cached_property
 from lifagu.errors import FormatError
 from lifagu.questions.comparing.results import result_of
 from support.helpers import ROOT, mostly_full
@@ -41,6 +44,31 @@ def test_eight_threads_on_one_case(name):
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(thread, range(8))) == [alone] * 8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are there only on Unix")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_fork_beside_a_thread_that_computes():
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Computed:
+        def __init__(self, wait):
+            self.wait = wait
+
+        @cached_property
+        def value(self):
+            begun.set()
+            return self.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(lambda: Computed(go_on.wait).value)
+        begun.wait()
+        if not (number := os.fork()):
+            signal.alarm(20)  # rather than for ever
+            os._exit(Computed(lambda: 7).value)
+        go_on.set()
+        assert slow.result()
+    assert os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]) == 7
 
 
 @pytest.mark.parametrize("way", ["exchanged", "renamed"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from lifagu.basics.arrays import frozen
+from lifagu.basics.cached import cached_property
 
 
 class Frozen:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import repeat
 from typing import overload
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import NO_TEXT, is_text, items
 from lifagu.errors import ModelError, did_you_mean

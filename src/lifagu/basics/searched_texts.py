@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 
 END, BEGIN = "\0", "\1"  # what ends a text, and what stands before words within one
 WORD = re.compile(r"(?<=[\W_])(?=[^\W_])")  # where a word begins that does not begin the text

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 import lifagu
+from lifagu.basics.cached import cached_property
 from lifagu.basics.temporary_folders import temporary_folder
 from lifagu.cli.demo_learned import learned_beside_given
 from lifagu.cli.demo_paper import demo_paper

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.drafting.asking import Asker, aliased, quoted
 from lifagu.drafting.column_values import coded, finely_coded, value_sql
 from lifagu.drafting.keys import Key, Link, Sorts

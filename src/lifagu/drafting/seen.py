@@ -6,12 +6,12 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.data.databases.catalogue import CatalogueTable
 from lifagu.data.databases.cells import Cells, distinct_texts
 from lifagu.drafting.asking import Asker, aliased, quoted, table_sql

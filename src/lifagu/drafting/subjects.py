@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.drafting.asking import aliased, quoted
 from lifagu.drafting.keys import Key, Link
 from lifagu.drafting.naming import GivenNames, row_name

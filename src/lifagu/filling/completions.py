@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.alignment import align_axes, alignments, lend
 from lifagu.filling.donors import ILL_TYPED, TRANSFERRED, Offers, best, verdicts

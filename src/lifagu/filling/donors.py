@@ -9,7 +9,6 @@ another).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from lifagu.basics.arrays import (
     members,
     offsets_of,
 )
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.chance import is_guess
 

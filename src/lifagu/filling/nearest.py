@@ -7,7 +7,6 @@ explanation costs a pass over those who have a factor in such a place.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from lifagu.basics.arrays import (
     group_rows,
     offsets_of,
 )
+from lifagu.basics.cached import cached_property
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.completions import Completions
 from lifagu.filling.donors import Offers

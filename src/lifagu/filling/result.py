@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, frozen, group_rows, members
+from lifagu.basics.cached import cached_property
 from lifagu.basics.choices import STATUSES
 from lifagu.basics.html import Shown
 from lifagu.basics.words import counted

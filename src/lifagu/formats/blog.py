@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.basics.cached import cached_property
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.blog_statements import (
     Call,

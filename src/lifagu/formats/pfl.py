@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 
+from lifagu.basics.cached import cached_property
 from lifagu.errors import ModelError, listed
 from lifagu.formats.budget import Budget
 from lifagu.formats.contents import Contents

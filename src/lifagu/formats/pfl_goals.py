@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+from lifagu.basics.cached import cached_property
 from lifagu.formats.pfl_clauses import Clause, Clauses, Goal, Term
 
 Key = tuple[str, int]  # name and arity

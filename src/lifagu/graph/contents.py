@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, as_ids, frozen, members
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.names import Names

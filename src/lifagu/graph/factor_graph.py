@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, as_ids, first_places, frozen
+from lifagu.basics.cached import cached_property
 from lifagu.basics.html import Shown
 from lifagu.graph.assembly import (
     declared_ranges,

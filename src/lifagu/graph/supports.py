@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +24,7 @@ from lifagu.basics.arrays import (
     offsets_of,
     owners,
 )
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.ranges import Ranges

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, group_rows
+from lifagu.basics.cached import cached_property
 from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Framed, Shown

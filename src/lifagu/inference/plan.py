@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
+from lifagu.basics.cached import cached_property
 from lifagu.basics.memory import readable_size
 from lifagu.basics.words import counted
 from lifagu.inference import elimination_orders

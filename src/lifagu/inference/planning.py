@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.cached import cached_property
 from lifagu.basics.choices import EXACT_ENGINES
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.basics.cached import cached_property
 from lifagu.inference.table import (
     Table,
     contract,

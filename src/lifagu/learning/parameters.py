@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.learning.neighbours import along_axes, by_parameters, mixings_of
 from lifagu.relational.learning_task import LearningTask, TableToLearn
 

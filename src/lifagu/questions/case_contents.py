@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lifagu.basics.cached import cached_property
 from lifagu.basics.choices import EngineName
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph

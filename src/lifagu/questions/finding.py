@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 from operator import itemgetter
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import first_places
+from lifagu.basics.cached import cached_property
 from lifagu.basics.names import JoinedNames, Names
 from lifagu.basics.searched_texts import SearchedTexts
 from lifagu.graph.factor_graph import FactorGraph

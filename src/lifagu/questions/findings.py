@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, offsets_of
+from lifagu.basics.cached import cached_property
 from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, used_names
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Framed, Shown

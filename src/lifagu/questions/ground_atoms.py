@@ -6,12 +6,12 @@ Their names are never listed: constants are looked up domain by domain, as they 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from heapq import merge
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.basics.searched_texts import (
     EXACT,
     INSIDE,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_KEPT, FEW_KEPT = 24, 6  # results of each sort that are kept, of small and of large models
 SMALL = 100_000  # variables and factors
+_NOTHING: Any = object()
 _Value = TypeVar("_Value")
 
 
@@ -82,10 +83,11 @@ class Opened:
         key: its sort, or several things that begin with it.
         """
         kept = self._kept.setdefault(key[0] if isinstance(key, tuple) else key, {})
-        value: _Value = kept.pop(key) if key in kept else compute()
+        found = kept.pop(key, _NOTHING)  # in one step, as other threads may ask, too
+        value: _Value = compute() if found is _NOTHING else found
         kept[key] = value  # the latest last
         while len(kept) > self._most_kept:
-            kept.pop(next(iter(kept)))
+            kept.pop(next(iter(list(kept))), None)
         return value
 
     @property

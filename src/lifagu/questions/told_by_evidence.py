@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
+from lifagu.basics.cached import cached_property
 from lifagu.errors import NoAnswerError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from lifagu.basics.cached import cached_property
 from lifagu.basics.inputs import items, text
 from lifagu.errors import ModelError
 from lifagu.graph.builder import GraphBuilder, TableLike, arguments_of, declared, refuse_again

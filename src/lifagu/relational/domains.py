@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import eq
 from typing import overload
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, frozen
+from lifagu.basics.cached import cached_property
 from lifagu.basics.columns import KeyColumn, of_sort, texts
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import NO_TEXT, is_text

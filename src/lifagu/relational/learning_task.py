@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.graph.ranges import Labels
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from operator import lt, mul
 from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, distinct
+from lifagu.basics.cached import cached_property
 from lifagu.basics.names import ChosenNames, Names
 from lifagu.relational.spans import Span
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database
 from lifagu.data.databases.cells import Cells, codes_of, joined

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
+from lifagu.basics.cached import cached_property
 from lifagu.basics.choices import Unknown
 from lifagu.experiments.drafts import FilledTables, Floats
 from lifagu.experiments.holes.hospital import SIZES, DrawnHospital

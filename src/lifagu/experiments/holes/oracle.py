@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from lifagu.basics.cached import cached_property
 from lifagu.experiments.drafts import Floats
 from lifagu.experiments.holes.hospital import (
     COHORTS,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, group_rows, members
+from lifagu.basics.cached import cached_property
 from lifagu.basics.choices import SEVERAL
 from lifagu.filling.cohorts.draft import GraphDraft
 from lifagu.filling.cohorts.joint_model import JointModel, joint_model

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, group_lists, offsets_of, owners, places_within
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.posterior import CohortPosterior
 

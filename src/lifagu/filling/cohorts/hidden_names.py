@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
 from typing import overload
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.basics.names import JoinedNames, Names
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices
 from lifagu.filling.cohorts.places import PlacesOfIndividuals

@@ -7,11 +7,11 @@ in a row. Where there are many, a hole chooses among its likeliest few and the m
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, group_rows, offsets_of, places_within
+from lifagu.basics.cached import cached_property
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices
 from lifagu.filling.cohorts.place_evidence import TableTokens
 from lifagu.filling.cohorts.posterior import CohortPosterior, chunks

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, offsets_of
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.names import JoinedNames, Names, NumberedNames
 from lifagu.filling.cohorts.draft import GraphDraft

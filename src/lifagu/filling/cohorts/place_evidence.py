@@ -8,12 +8,12 @@ may show several tables in one place, or none; every table shown is a row.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.products import crossed, rows_times
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
 from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_by_line, drawn_from

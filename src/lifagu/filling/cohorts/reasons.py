@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.words import stem
 from lifagu.filling.cohorts.found import FoundCohorts

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +22,7 @@ from lifagu.basics.arrays import (
     group_rows_bitwise,
     members,
 )
+from lifagu.basics.cached import cached_property
 from lifagu.inference.lifted.batches_by_number import NumberedBatches
 from lifagu.inference.lifted.logs import Table, log_sum
 

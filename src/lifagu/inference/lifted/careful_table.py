@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats
+from lifagu.basics.cached import cached_property
 from lifagu.inference.lifted.double_digits import Twofold, whole
 from lifagu.inference.lifted.fifty_digits import (
     SMALL,

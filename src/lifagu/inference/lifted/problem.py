@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
 from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, first_places, group_rows, members
+from lifagu.basics.cached import cached_property
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.lifted.fifty_digits import total

@@ -8,7 +8,7 @@ tables contributes (for two values, the Poisson binomial distribution).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from typing import Any, Generic
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, group_rows, members
+from lifagu.basics.cached import cached_property
 from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.careful_table import Made

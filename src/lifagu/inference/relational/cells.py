@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints, distinct, first_places, group_lists
+from lifagu.basics.cached import cached_property
 from lifagu.relational.relations import Domain
 from lifagu.relational.terms import constant_text
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.cached import cached_property
 from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.html import Framed, Shown
 from lifagu.basics.progress import Tell

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.errors import ModelError, NoAnswerError, NotLiftedError
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels

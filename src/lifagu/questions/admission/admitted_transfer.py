@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, dense, frozen
+from lifagu.basics.cached import cached_property
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.explanation import Explanation
 from lifagu.filling.record import Record

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
+from lifagu.basics.cached import cached_property
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError

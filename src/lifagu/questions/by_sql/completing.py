@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.cached import cached_property
 from lifagu.basics.progress import Announce
 from lifagu.errors import FormatError
 from lifagu.filling.result import Transfer

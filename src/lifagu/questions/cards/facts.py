@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.cards.answering import (

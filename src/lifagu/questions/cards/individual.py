@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import factors_with

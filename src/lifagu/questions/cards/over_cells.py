@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from lifagu.basics.cached import cached_property
 from lifagu.errors import ModelError, NotLiftedError
 from lifagu.inference.relational.description import describe_relational
 from lifagu.inference.relational.kinds import Kinds

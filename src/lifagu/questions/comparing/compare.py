@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, count
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, distinct
+from lifagu.basics.cached import cached_property
 from lifagu.basics.inputs import whole
 from lifagu.errors import FormatError
 from lifagu.questions.comparing.changes import Changes

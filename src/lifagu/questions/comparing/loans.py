@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, count
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.questions.comparing.found import LoanState, TransferChange
 from lifagu.questions.comparing.results import Texts
 

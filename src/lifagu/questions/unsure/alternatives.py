@@ -6,7 +6,6 @@ A table counts up to scale, which changes no normalised model.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from lifagu.basics.arrays import (
     offsets_of,
     places_within,
 )
+from lifagu.basics.cached import cached_property
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, distinct
+from lifagu.basics.cached import cached_property
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.errors import NoAnswerError, Remedy, TooLargeError, listed

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, distinct, offsets_of
+from lifagu.basics.cached import cached_property
 from lifagu.errors import NoAnswerError, Remedy, TooLargeError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph

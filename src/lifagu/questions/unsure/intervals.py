@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, distinct, offsets_of
+from lifagu.basics.cached import cached_property
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted

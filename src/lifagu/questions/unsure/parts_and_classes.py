@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, connected_parts, distinct, group_rows, offsets_of
+from lifagu.basics.cached import cached_property
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import Evidence

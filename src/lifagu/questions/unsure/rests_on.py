@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.filling.filled_by import by_cohorts
 from lifagu.inference.question_checks import pieces_of
 from lifagu.questions.unsure.choices_as_values import Piece

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows, members
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import number
 from lifagu.errors import ModelError

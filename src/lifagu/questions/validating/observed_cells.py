@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from lifagu.basics.arrays import (
     frozen,
     group_rows,
 )
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.individuals import variable_owners
 from lifagu.graph.evidence import Evidence

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.words import counted
 from lifagu.questions.validating.hidden_tables import TableScores

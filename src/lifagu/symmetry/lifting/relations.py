@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.domains import Domain, NamedRows, Row
 from lifagu.relational.relations import Relation

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.cached import cached_property
 from lifagu.experiments.campaign import Line
 from lifagu.experiments.divergence import divergence
 from lifagu.experiments.drafts import Floats

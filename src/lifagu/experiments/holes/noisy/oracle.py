@@ -6,10 +6,10 @@ Holes themselves say nothing to it, not even where they are more frequent in som
 from __future__ import annotations
 
 import math
-from functools import cached_property
 
 import numpy as np
 
+from lifagu.basics.cached import cached_property
 from lifagu.experiments.drafts import Floats
 from lifagu.experiments.holes.noisy.network import joints
 from lifagu.experiments.holes.noisy.population import (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 import lifagu
+from lifagu.basics.cached import cached_property
 from lifagu.experiments.campaign import Cell, Line, Outcome, Settings
 from lifagu.experiments.drafts import Floats
 from lifagu.experiments.holes.completions import drawn_graph

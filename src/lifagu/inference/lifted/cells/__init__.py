@@ -6,12 +6,12 @@ An entry is a pattern, and a variable stands for all ground variables of its kin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.inference.lifted.cells import eliminating, merging, pairs, twins
 from lifagu.inference.lifted.cells.pattern import Entries
 from lifagu.inference.lifted.cells.pattern import Individuals as Individuals

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain, permutations, product
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.cached import cached_property
 from lifagu.errors import NotLiftedError
 from lifagu.inference.lifted.rows import ByArity, ByLabel
 
