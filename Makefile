@@ -8,7 +8,7 @@ PIP    := -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
 LOCK   := tools/locked.txt
 
-.PHONY: demo test test-full bench bench-real figures shown lock licences lint clean
+.PHONY: demo test test-full fuzz bench bench-real figures shown lock licences lint clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
@@ -20,6 +20,11 @@ test: $(VENV)/installed-test $(VENV)/installed-system lint
 test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system lint
 	$(BIN)/python -m pytest
 	$(PEERS)/bin/python benchmarks/report.py --small
+	$(BIN)/python fuzz/campaign.py --seconds 3600
+
+# What nobody should do to it, for as long as wanted, such as: make fuzz FUZZ="--seconds 3600 --only inputs.py"
+fuzz: $(VENV)/installed-test $(VENV)/installed-system
+	$(BIN)/python fuzz/campaign.py $(FUZZ)
 
 # What is given as BENCH goes to the report, such as: make bench BENCH="--only colour"
 bench: $(PEERS)/installed $(VENV)/installed-system

@@ -489,7 +489,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1000, help="kills at steps")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writers", nargs="+", help="only these")
-    parser.add_argument("--minutes", type=float, help="end earlier, after so many")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end after so many")
     parser.add_argument("--progress", action="store_true", help="show how many runs there were")
     parser.add_argument("--kinds", nargs="+", help="only these, such as kill term full")
     options = parser.parse_args()
@@ -501,7 +501,7 @@ def main() -> int:
         campaign = Campaign(writers, random.Random(options.seed))
         campaign.begin()
         for writer, ending in campaign.endings(options.runs):
-            if options.minutes and time.monotonic() - start > 60 * options.minutes:
+            if time.monotonic() - start > options.seconds:
                 break
             if not options.kinds or ending.kind in options.kinds:
                 campaign.one(writer, ending)
