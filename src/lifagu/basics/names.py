@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import repeat
@@ -77,6 +78,18 @@ class Names(Frozen, Sequence[str]):
     def of_nodes(self, nodes: Ints) -> list[str]:
         """The names of many nodes at once."""
         return list(map(self.__getitem__, nodes.tolist()))
+
+    def copied(self, nodes: Ints, old: str, new: str) -> list[str]:
+        """The names of copies of many nodes, with a new individual in place of an old one.
+
+        >>> Names("factor", ["f.al", "g", "alf.al"]).copied(np.arange(3), "al", "eve")
+        ['f.eve', 'g.eve', 'alf.eve']
+        """
+        word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
+        return [
+            word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}"
+            for name in self.of_nodes(nodes)
+        ]
 
     def origins(self, nodes: Ints) -> Ints:
         """Tell apart names made from different parfactors or relations: a number for each node."""
@@ -305,6 +318,13 @@ class JoinedNames(Names):
             more = self._more.find_each([names[each] for each in left.tolist()])
             found[left] = np.where(more < 0, -1, len(self._first) + more)
         return found
+
+    def copied(self, nodes: Ints, old: str, new: str) -> list[str]:
+        """The names of copies of many nodes, with a new individual in place of an old one."""
+        inside = nodes < len(self._first)
+        first = iter(self._first.copied(nodes[inside], old, new))
+        more = iter(self._more.copied(nodes[~inside] - len(self._first), old, new))
+        return [next(first if own else more) for own in inside.tolist()]
 
     @property
     def parts(self) -> tuple[Names, Names]:
