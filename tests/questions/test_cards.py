@@ -288,6 +288,15 @@ def test_the_card_of_somebody_admitted_to_a_database_of_ones_own(tmp_path):
     assert [each.variable for each in dark.known] == ['Oil("brand new")']
 
 
+def test_keys_of_databases_may_be_whole_numbers():
+    case = lifagu.open(ROOT / "examples/smokers.json")
+    assert case.show(1).json() == case.show("1").json()
+    assert case.add(9, like=1).show(9).individual == "9"
+    assert case.admit(9, like=1).show(9).individual == "9"
+    with pytest.raises(lifagu.ModelError, match="has the name True"):
+        case.show(True)
+
+
 def test_a_card_is_shown_in_words_in_notebooks_and_as_json():
     card = factory().show("m149")
     assert repr(card) == "<Card: m149; 2 known, 2 predicted>"

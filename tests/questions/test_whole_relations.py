@@ -204,6 +204,30 @@ def test_what_cannot_be_asked_says_what_can(factory):
         lifagu.open(ROOT / "examples/epidemic.json").add("eve", "bob").unfilled().ask_all("Sick")
 
 
+def test_labels_are_taken_as_in_evidence():
+    case, relation = case_of("epidemic")
+    for value in (True, np.True_, "true"):
+        found = case.ask_all(relation, top=2, value=value)
+        assert found.value == "true"
+        assert found.probabilities(value).tolist() == found.probabilities("true").tolist()
+    with pytest.raises(lifagu.ModelError, match=r"^7 is not a label of Sick \(true, false\)$"):
+        case.ask_all(relation, value=7)
+    assert found.get("nobody") is None
+    assert "nobody" not in found
+
+
+def test_a_relation_in_the_place_of_a_variable_is_named_as_one(factory, capsys):
+    case = lifagu.open(factory)
+    for seen in ({"Failed": "yes"}, {"Hot": True}):
+        message = (
+            rf"'{next(iter(seen))}' is a whole relation; name one of its variables: \w+\(\w+\)"
+        )
+        with pytest.raises(lifagu.ModelError, match=message):
+            case.observe(seen).ask("Season")
+    _, _, err = run_cli(capsys, "query", factory, "Faild")
+    assert err.strip().endswith("did you mean 'Failed'?")
+
+
 def test_a_variable_with_the_name_of_its_kind_stays_a_variable():
     builder = lifagu.FactorGraph.build().variable("Epid", kind="Epid")
     case = lifagu.open(builder.factor("f", ["Epid"], [1, 3]).graph())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import overload
 
 import numpy as np
@@ -103,9 +103,9 @@ class Names(Frozen, Sequence[str]):
         """The number of the node with this name; a missing one is an error with a close name."""
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise ModelError(
-                f"there is no {self.sort} '{name}' in the model{did_you_mean(str(name), self)}"
-            )
+            heads = [each for each in self.heads() if each != name and self.sort == "variable"]
+            close = did_you_mean(str(name), chain(heads, self))
+            raise ModelError(f"there is no {self.sort} '{name}' in the model{close}")
         return found
 
     def __contains__(self, name: object) -> bool:

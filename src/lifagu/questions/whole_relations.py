@@ -64,7 +64,7 @@ def ask_all(
     wanted: Wanted,
     *,
     top: int | None = None,
-    value: str | None = None,
+    value: str | int | None = None,
 ) -> RelationAnswer:
     """The marginals of all individuals of a relation, or of those wanted, perhaps ranked."""
     text("a relation that is asked about", relation)
