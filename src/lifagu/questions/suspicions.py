@@ -23,6 +23,7 @@ from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.parsing import parse_argument
+from lifagu.relational.template import Template
 from lifagu.relational.terms import Argument, Atom, Logical
 
 MOST = 5  # of each sort
@@ -82,6 +83,31 @@ def _counted_twice(loaded: Loaded) -> Iterator[str]:
                 f"{_sort_of(graph, int(both[0]))} has which value, which then counts twice; make "
                 'one conditional on it ("given"), or have both learned together ("table": "learn")'
             )
+    yield from _beside_priors(graph, names, template, found)
+
+
+def _beside_priors(
+    graph: FactorGraph, names: GroundNames, template: Template, counted_by: Mapping[int, Ints]
+) -> Iterator[str]:
+    """Literal priors of single variables beside counted tables that say how often these occur."""
+    for number, rows in enumerate(names.rows):
+        written = template.parfactors.get(number)
+        if written is not None and not written.is_literal:
+            continue
+        factors = names.start(1 + number) + np.arange(len(rows))
+        factors = factors[np.diff(graph.offsets)[factors] == 1]
+        told = [each for each in factors.tolist() if not _says_nothing(graph, each)]
+        own = distinct(graph.arguments[graph.offsets[told]])
+        for other, variables in counted_by.items():
+            both = np.intersect1d(own, variables, assume_unique=True)
+            if len(both):
+                yield (
+                    f"'{rows.prefix}' (parfactors[{number}]) is a prior of "
+                    f"{_sort_of(graph, int(both[0]))}, and "
+                    f"'{names.rows[other].prefix}' ({template.parfactors[other].place}) is counted "
+                    "and says how often it has which value as well; make that one conditional on "
+                    f"it (\"given\"), or leave '{rows.prefix}' out"
+                )
 
 
 def _hardly_counted(loaded: Loaded) -> Iterator[str]:
@@ -156,8 +182,8 @@ def _parfactors_twice(model: ParfactorGraph) -> Iterator[str]:
 
 
 def _says_nothing(graph: FactorGraph, factor: int) -> bool:
-    table = graph.tables[int(graph.factor_table[factor])]
-    return not np.ptp(table)
+    number = int(graph.factor_table[factor])
+    return number < 0 or not np.ptp(graph.tables[number])
 
 
 def _twice(one: str, other: str, scope: str) -> str:
@@ -176,9 +202,10 @@ def _meant_as_constants(loaded: Loaded) -> Iterator[str]:
         if not isinstance(argument, Atom):
             continue
         for term, domain in zip(argument.terms, domains, strict=False):
-            if not isinstance(term, Logical) or len(term.name) < 2 or term.name in told:
+            if not isinstance(term, Logical) or term.name in told:
                 continue
-            spelt = (term.name, term.name.lower())
+            # X may well stand for anybody where somebody is called x
+            spelt = (term.name, term.name.lower())[: len(term.name)]
             meant = next((each for each in spelt if domain.find(each) is not None), None)
             if meant is not None:
                 told.add(term.name)
