@@ -47,7 +47,7 @@ def query(options: Options) -> None:
         note(str(each))
     if result is not None:
         for answer in result.answers:
-            say(answer_table(answer, case.evidence, case.way))
+            say(answer_table(answer, case.evidence, case.way, case.beside_own))
         if result.log_partition is not None:
             say(f"log Z = {result.log_partition:.10g}")
     for answered in found:
@@ -173,4 +173,4 @@ def _ask_scenarios(
         say_json(scenarios_json(found, given))
         return
     for each in found:
-        say(scenarios_table(each, case.evidence))
+        say(scenarios_table(each, case.evidence, case.beside_own))
