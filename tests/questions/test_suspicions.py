@@ -94,6 +94,14 @@ def test_observed_for_nothing_and_labels_never_seen(tmp_path):
     assert line.startswith("Oil is never Low in 60 cells")
 
 
+def test_what_is_observed_of_somebody_new_is_not_suspected(tmp_path, capsys):
+    path = template(tmp_path, ("b", BOTH, "given"))
+    for option in ("--add", "--admit"):
+        told = "--evidence", "Oil(new)=low", "--queries", "Failed(new)"
+        status, out, err = run_cli(capsys, "impute", path, option, "new=7", *told)
+        assert (status, "Failed(new)" in out, "warning: " in err) == (0, True, False)
+
+
 def test_capital_letters_repetitions_and_evidence_of_relational_models(tmp_path, capsys):
     model = {
         "format": "lifagu/1",

@@ -15,7 +15,7 @@ import numpy as np
 from lifagu.basics.arrays import Ints, distinct, group_lists, group_rows
 from lifagu.basics.words import counted
 from lifagu.errors import listed
-from lifagu.graph.evidence import Observation
+from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.likeness.merging import equal_up_to_scale
 from lifagu.relational.domains import Domain
@@ -245,7 +245,14 @@ def _not_used(loaded: Loaded, layers: Sequence[Mapping[str, Observation]]) -> It
     """What is observed although no factor is about it."""
     graph = loaded.model
     if isinstance(graph, FactorGraph):
-        seen = graph.evidence(graph.layered(layers))
+        # of somebody new who was added, the model knows nothing
+        known = [
+            layer
+            if isinstance(layer, NamedEvidence)
+            else {name: seen for name, seen in layer.items() if name in graph.variable_names}
+            for layer in layers
+        ]
+        seen = graph.evidence(graph.layered(known))
         alone = seen.variables[graph.degrees[seen.variables] == 0]
         sorts = dict.fromkeys(map(graph.variable_names.__getitem__, alone[:1000].tolist()))
         if loaded.template is not None and isinstance(graph.variable_names, GroundNames):
