@@ -204,6 +204,16 @@ def test_what_cannot_be_asked_says_what_can(factory):
         lifagu.open(ROOT / "examples/epidemic.json").add("eve", "bob").unfilled().ask_all("Sick")
 
 
+def test_impute_asks_about_whole_relations(factory, capsys):
+    case = lifagu.open(factory)
+    every = case.ask_all("Failed")
+    found = case.impute(["Season", "Failed", f"{next(iter(every))}"]).marginals
+    assert list(found) == ["Season", *every]
+    assert {name: found[name] for name in every} == dict(every)
+    status, out, _ = run_cli(capsys, "impute", factory, "--queries", "Failed", "--json")
+    assert (status, len(json.loads(out)["marginals"])) == (0, len(every))
+
+
 def test_labels_are_taken_as_in_evidence():
     case, relation = case_of("epidemic")
     for value in (True, np.True_, "true"):

@@ -285,7 +285,8 @@ class Case(CaseAnswers, Shown):
         Parameters
         ----------
         queries : sequence of str, optional
-            By default those the model names, else the first hundred near unknown factors.
+            Variables, or relations to ask about all of; by default those the model names, else the
+            first hundred near unknown factors.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
         out : path, optional
