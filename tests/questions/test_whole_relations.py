@@ -204,6 +204,22 @@ def test_what_cannot_be_asked_says_what_can(factory):
         lifagu.open(ROOT / "examples/epidemic.json").add("eve", "bob").unfilled().ask_all("Sick")
 
 
+def test_notebooks_show_what_is_asked_what_is_compared_and_what_was_observed():
+    case, relation = case_of("epidemic")
+    shown = case.ask_all("Travel", top=3)._repr_html_()
+    assert "Travel, 3 by P(false)" in shown
+    for each in ("<th>P(true)</th>", "<th>P(false)</th>", "<td>observed</td>"):
+        assert shown.count(each) == 1
+    moved = case.scenarios({"back": {"Travel.bob": True}}).ask_all(relation, value=True)
+    assert "<tr><th>P(true)</th><th>as it is</th><th>back</th><th>points</th></tr>" in (
+        moved._repr_html_()
+    )
+    found = case.impute()
+    assert found.marginals._repr_html_() in found._repr_html_()
+    assert "lent to" in found._repr_html_()
+    assert "lent to" not in lifagu.open("figure3").impute(["A"])._repr_html_()
+
+
 def test_impute_asks_about_whole_relations(factory, capsys):
     case = lifagu.open(factory)
     every = case.ask_all("Failed")
