@@ -103,8 +103,8 @@ class Names(Frozen, Sequence[str]):
         """The number of the node with this name; a missing one is an error with a close name."""
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            heads = [each for each in self.heads() if each != name and self.sort == "variable"]
-            close = did_you_mean(str(name), chain(heads, self))
+            whole = self.heads() if self.sort == "variable" else ()  # relations
+            close = did_you_mean(str(name), chain((each for each in whole if each != name), self))
             raise ModelError(f"there is no {self.sort} '{name}' in the model{close}")
         return found
 
@@ -268,6 +268,17 @@ class CopiedNames(Names):
     ) -> None:
         super().__init__(names.sort, copies)
         self.names, self.nodes, self.renamings, self.whose = names, nodes, renamings, whose
+
+    def copied(self, nodes: Ints, old: str, new: str) -> list[str]:
+        """The names of copies of copies; where these are the old one's, of whom it was copied."""
+        found = []
+        for node in nodes.tolist():
+            first, its_copy = self.renamings[int(self.whose[node])]
+            if its_copy == old:
+                found += self.names.copied(self.nodes[[node]], first, new)
+            else:
+                found += super().copied(np.array([node]), old, new)
+        return found
 
     def origins(self, nodes: Ints) -> Ints:
         """Where the names that were copied come from, as numbers."""

@@ -59,8 +59,18 @@ def _likes(graph: GraphContents, pairs: Pairs) -> list[int]:
                 f"individual '{name}' is in the model already; give the new one another name"
             )
         is_new = isinstance(like, str) and like in numbers
-        numbers[name] = numbers[like] if is_new else known.number(like)
+        numbers[name] = numbers[like] if is_new else known.number(_called(known, like))
     return list(numbers.values())
+
+
+def _called(known: Names, like: str) -> str:
+    """What an individual is called: ``Person:eve`` where eve is in several domains."""
+    if like in known:
+        return like
+    found = [each for each in known if each.endswith(f":{like}")]
+    if len(found) > 1:
+        raise ModelError(f"'{like}' is in several domains; say {' or '.join(found)}")
+    return found[0] if found else like
 
 
 @dataclass(frozen=True, eq=False)

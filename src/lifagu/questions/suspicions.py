@@ -90,13 +90,15 @@ def _beside_priors(
     graph: FactorGraph, names: GroundNames, template: Template, counted_by: Mapping[int, Ints]
 ) -> Iterator[str]:
     """Literal priors of single variables beside counted tables that say how often these occur."""
-    for number, rows in enumerate(names.rows):
+    for number, rows in enumerate(names.rows if counted_by else ()):
         written = template.parfactors.get(number)
         if written is not None and not written.is_literal:
             continue
         factors = names.start(1 + number) + np.arange(len(rows))
         factors = factors[np.diff(graph.offsets)[factors] == 1]
-        told = [each for each in factors.tolist() if not _says_nothing(graph, each)]
+        tables = np.unique(graph.factor_table[factors]).tolist()
+        telling = [each for each in tables if each >= 0 and np.ptp(graph.tables[each])]
+        told = factors[np.isin(graph.factor_table[factors], telling)]
         own = distinct(graph.arguments[graph.offsets[told]])
         for other, variables in counted_by.items():
             both = np.intersect1d(own, variables, assume_unique=True)
@@ -182,8 +184,8 @@ def _parfactors_twice(model: ParfactorGraph) -> Iterator[str]:
 
 
 def _says_nothing(graph: FactorGraph, factor: int) -> bool:
-    number = int(graph.factor_table[factor])
-    return number < 0 or not np.ptp(graph.tables[number])
+    table = graph.tables[int(graph.factor_table[factor])]
+    return not np.ptp(table)
 
 
 def _twice(one: str, other: str, scope: str) -> str:
