@@ -57,6 +57,20 @@ def test_query_as_json(capsys, holes):
     assert second["log_probabilities"] == [0, None]
 
 
+def test_of_much_evidence_what_the_question_says_is_shown(capsys):
+    told = "--evidence", "Vibration(m150)=5.2"
+    _, out, _ = run_cli(capsys, "query", "factory", "Failed(m150)", "Failed(m149)", *told)
+    titles = [line for line in out.splitlines() if line.startswith("P(")]
+    assert titles == [
+        f"P(Failed({each}) | Vibration(m150)=over 3.9, 520 more observed)"
+        for each in ("m150", "m149")
+    ]
+    _, out, _ = run_cli(capsys, "query", "factory", "Age(m001)")
+    assert out.startswith("P(Age(m001) | Age(m001)=up to 5, 519 more observed)")
+    _, out, _ = run_cli(capsys, "query", "factory", "Oil(m149)", "--scenario", "Age(m149)=9")
+    assert out.startswith("P(Oil(m149) | 520 observed)")
+
+
 def test_joint_query_lists_tuples_row_major(capsys):
     status, out, _ = run_cli(capsys, "query", FIGURE3, "C", "A", "--joint", "--json")
     answer = json.loads(out)["answers"][0]

@@ -148,6 +148,29 @@ def test_keys_and_links_are_found_out_where_nobody_declares_them(source):
     assert "Are these links right?" not in declared.report()
 
 
+@pytest.mark.parametrize("more", ["failure", "status"])  # before and after machine
+def test_where_a_table_says_more_about_individuals_links_go_to_the_one_they_are_of(tmp_path, more):
+    rng, machines = np.random.default_rng(3), [f"M-{number}" for number in range(60)]
+    broken = rng.random(60) < 0.4
+    state = ["high" if each else "low" for each in rng.random(120) < 0.1 + 0.8 * broken.repeat(2)]
+    twice = [(each, kind) for each in machines for kind in ("heat", "noise")]
+    tables = {
+        "machine": [("id", "oil"), *zip(machines, rng.choice(["a", "b"], 60), strict=True)],
+        more: [("machine", "broken"), *zip(machines, holes(broken * 1, rng), strict=True)],
+        "sensor": [
+            ("machine", "kind", "state"),
+            *((*who, each) for who, each in zip(twice, holes(state, rng), strict=True)),
+        ],
+    }
+    for name, rows in tables.items():
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    draft = lifagu.draft(str(tmp_path))
+    links = {str(link) for link in draft.found.links}
+    assert links == {f"{more}.machine → machine", "sensor.machine → machine"}
+    assert any("Broken" in pair and len(pair) == 2 for pair in pairs(draft))
+
+
 def test_three_commands_lead_to_predictions_for_exactly_the_gaps(source, shop, tmp_path, capsys):
     path, template, report = source("sqlite"), tmp_path / "t.json", tmp_path / "draft.md"
     status, out, err = run_cli(capsys, "init", path, "--out", template, "--report", report)

@@ -264,6 +264,39 @@ def test_a_new_machine_of_a_database_of_ones_own(tmp_path):
     assert json.loads(json.dumps(odd.json()))["individual"] == "m, 7'"
 
 
+@pytest.mark.parametrize("fill", ["auto", "individuals", "share"])
+def test_whoever_is_admitted_has_a_card_as_anybody_else(fill):
+    case = epidemic().fill(by=fill)
+    guests = case.admit("zoe", like="alice").admit("eve", like="alice")
+    for name, example in [("zoe", "zoe"), ("eve", "zoe"), ("bob", "bob")]:
+        alone = case if name == "bob" else case.admit(example, like="alice")
+        card, other = guests.show(name), alone.show(example)
+        assert card.individual == name
+        assert card.json()["alike"] == other.json()["alike"]
+        taken = [(each.donor, each.share) for each in card.filled]
+        assert taken == [(each.donor, each.share) for each in other.filled]
+        for each, same in zip(card.predicted, other.predicted, strict=True):
+            assert each.probabilities == pytest.approx(same.probabilities)
+
+
+def test_the_card_of_somebody_admitted_to_a_database_of_ones_own(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(machines(tmp_path / "m.sqlite")))
+    case = lifagu.open(path).admit("brand new", like="m, 7'")
+    assert set(by_variable(case.show("brand new"))) == {'Oil("brand new")', 'Bad("brand new")'}
+    dark = case.observe({'Oil("brand new")': "dark"}).show("brand new")
+    assert [each.variable for each in dark.known] == ['Oil("brand new")']
+
+
+def test_keys_of_databases_may_be_whole_numbers():
+    case = lifagu.open(ROOT / "examples/smokers.json")
+    assert case.show(1).json() == case.show("1").json()
+    assert case.add(9, like=1).show(9).individual == "9"
+    assert case.admit(9, like=1).show(9).individual == "9"
+    with pytest.raises(lifagu.ModelError, match="has the name True"):
+        case.show(True)
+
+
 def test_a_card_is_shown_in_words_in_notebooks_and_as_json():
     card = factory().show("m149")
     assert repr(card) == "<Card: m149; 2 known, 2 predicted>"

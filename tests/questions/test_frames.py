@@ -25,10 +25,12 @@ def marginals():
         "beliefs": case.marginals(engine="bp"),
         "requested": case.impute().marginals,
         "by class": lifagu.marginals(model),
+        "whole relation": case.ask_all("Sick", top=2),
+        "whole relation by class": lifagu.open(model).ask_all("Sick"),
     }
 
 
-@pytest.mark.parametrize("name", ["all", "beliefs", "requested", "by class"])
+@pytest.mark.parametrize("name", ["all", "beliefs", "requested", "by class", "whole relation"])
 def test_marginals_become_frames(name):
     found = marginals()[name]
     expected = {(each, label): share for each in found for label, share in found[each].items()}
@@ -40,6 +42,47 @@ def test_marginals_become_frames(name):
     frame = found.__dataframe__()
     assert frame.num_rows() == len(exchanged) == len(expected)
     assert next(iter(frame.column_names())) == "variable"
+
+
+def test_every_table_of_results_becomes_a_frame():
+    imputed = lifagu.open(ROOT / "examples/clinic.json").impute()
+    for name, table in imputed.tables().items():
+        with duckdb.connect() as other:
+            other.register("found", table)
+            rows = other.execute("SELECT * FROM found")
+            assert [each[0] for each in rows.description] == list(table)
+            shown = f"<{type(table).__name__}: {len(rows.fetchall())} row"
+        assert repr(table).startswith(shown), name
+    wide = imputed.tables()["wide_sick"]
+    frame = pd.DataFrame(dict(wide))
+    assert frame["patient"].tolist() == list(wide["patient"]) == ["eve"]
+    assert frame["p_true"].tolist() == [imputed.marginals["Sick(eve)"][True]]
+
+
+@pytest.mark.parametrize("name", list(marginals()))
+def test_marginals_are_looked_up_by_labels_as_they_are_handed_in(name):
+    found = marginals()[name]
+    each = found[next(iter(found))]
+    assert each[True] == each["true"] == each.get(True) == each.get("true")
+    assert True in each
+    assert "perhaps" not in each
+    assert 7 not in each
+    assert each.get("perhaps") is None
+    assert dict(each) == {label: each[label] for label in ("true", "false")}
+    with pytest.raises(lifagu.ModelError, match="there is no label 7; there are"):
+        each[7]
+
+
+def test_results_are_written_as_they_are_found():
+    case = lifagu.open(ROOT / "examples/clinic.json")
+    database = sqlite3.connect(":memory:")
+    for found in (case.impute(), case.impute().marginals, case.marginals(), case.ask_all("Sick")):
+        lifagu.io.write_results(database, found)
+        wide = database.execute("SELECT p_true FROM lifagu_wide_sick WHERE patient = 'eve'")
+        assert wide.fetchall() == [(pytest.approx(case.ask("Sick(eve)")["true"]),)]
+    for wrong in ("marginals", {"marginals": 3}, None, [case.impute()]):
+        with pytest.raises(lifagu.ModelError, match="result tables are a mapping"):
+            lifagu.io.write_results(database, wrong)
 
 
 def test_without_duckdb_the_error_says_what_to_install():
@@ -79,6 +122,7 @@ def held():
         "best": case.most_probable(),
         "relational best": lifagu.map_assignment(model),
         "plan": case.plan(["Epid"]),
+        "plan without holes": lifagu.open(EPIDEMIC).plan(["Epid"]),
         "plan of marginals": case.plan_marginals(),
         "plan of beliefs": case.plan_marginals(engine="bp"),
         "answer": case.ask("Epid"),

@@ -60,6 +60,16 @@ def said(path):
         ([("p", OIL, "prior"), ("b", BOTH, "joint")], ["'p'.*'b'.*how often Oil"]),
         ([("p", OIL, "prior"), ("b", BOTH, "given")], []),
         ([("p", OIL, [1, 3]), ("b", BOTH, "given")], []),
+        (
+            [("p", OIL, [1, 3]), ("b", BOTH, "joint")],
+            [r"'p' \(parfactors\[0\]\) is a prior of Oil, and 'b' \(.*\[1\]\)"],
+        ),
+        (
+            [("p", ["Failed(Id)"], [9, 1]), ("b", BOTH, "given")],
+            ["'p'.* is a prior of Failed.*'b'"],
+        ),
+        ([("p", OIL, [2, 2]), ("b", BOTH, "joint")], []),
+        ([("p", OIL, None), ("b", BOTH, "joint")], []),
         ([("a", BOTH, "learn"), ("b", OIL, "learn")], []),
         ([("p", OIL, "few")], [r"\(.*parfactors\[0\]\).*fewest: 6"]),
         ([("b", BOTH, "given"), ("c", BOTH, "given")], ["how often Failed", "same table"]),
@@ -84,25 +94,35 @@ def test_observed_for_nothing_and_labels_never_seen(tmp_path):
     assert line.startswith("Oil is never Low in 60 cells")
 
 
+def test_what_is_observed_of_somebody_new_is_not_suspected(tmp_path, capsys):
+    path = template(tmp_path, ("b", BOTH, "given"))
+    for option in ("--add", "--admit"):
+        told = "--evidence", "Oil(new)=low", "--queries", "Failed(new)"
+        status, out, err = run_cli(capsys, "impute", path, option, "new=7", *told)
+        assert (status, "Failed(new)" in out, "warning: " in err) == (0, True, False)
+
+
 def test_capital_letters_repetitions_and_evidence_of_relational_models(tmp_path, capsys):
     model = {
         "format": "lifagu/1",
-        "domains": {"P": ["eve", "bob", "x"]},
+        "domains": {"P": ["eve", "bob", "x", "A"]},
         "relations": [{"name": "Smokes", "of": ["P"]}, {"name": "Ill", "of": ["P"]}],
         "parfactors": [
             {"name": "f", "args": ["Smokes(Eve)"], "table": [1, 4]},
             {"name": "g", "args": ["Smokes(Eve)"], "table": [2, 8]},
             {"name": "h", "args": ["Smokes(X)"], "table": [1, 2]},
+            {"name": "k", "args": ["Smokes(A)"], "table": [1, 3]},
         ],
         "evidence": {"Ill(eve)": "true"},
     }
     (tmp_path / "m.json").write_text(json.dumps(model))
-    twice, capital, unused = said(tmp_path / "m.json")
+    twice, capital, letter, unused = said(tmp_path / "m.json")
     assert "'f' and 'g' have the same table over Smokes(Eve)" in twice
     assert "if eve alone is meant, write eve" in capital
+    assert 'if A alone is meant, write "A"' in letter
     assert unused.startswith("Ill is observed")
     status, out, err = run_cli(capsys, "check", str(tmp_path / "m.json"))
-    assert (status, "ok" in out, err.count("warning: ")) == (0, True, 3)
+    assert (status, "ok" in out, err.count("warning: ")) == (0, True, 4)
 
 
 def test_what_examples_and_ground_models_say_twice():

@@ -204,6 +204,56 @@ def test_what_cannot_be_asked_says_what_can(factory):
         lifagu.open(ROOT / "examples/epidemic.json").add("eve", "bob").unfilled().ask_all("Sick")
 
 
+def test_notebooks_show_what_is_asked_what_is_compared_and_what_was_observed():
+    case, relation = case_of("epidemic")
+    shown = case.ask_all("Travel", top=3)._repr_html_()
+    assert "Travel, 3 by P(false)" in shown
+    for each in ("<th>P(true)</th>", "<th>P(false)</th>", "<td>observed</td>"):
+        assert shown.count(each) == 1
+    moved = case.scenarios({"back": {"Travel.bob": True}}).ask_all(relation, value=True)
+    assert "<tr><th>P(true)</th><th>as it is</th><th>back</th><th>points</th></tr>" in (
+        moved._repr_html_()
+    )
+    found = case.impute()
+    assert found.marginals._repr_html_() in found._repr_html_()
+    assert "lent to" in found._repr_html_()
+    assert "lent to" not in lifagu.open("figure3").impute(["A"])._repr_html_()
+
+
+def test_impute_asks_about_whole_relations(factory, capsys):
+    case = lifagu.open(factory)
+    every = case.ask_all("Failed")
+    found = case.impute(["Season", "Failed", f"{next(iter(every))}"]).marginals
+    assert list(found) == ["Season", *every]
+    assert {name: found[name] for name in every} == dict(every)
+    status, out, _ = run_cli(capsys, "impute", factory, "--queries", "Failed", "--json")
+    assert (status, len(json.loads(out)["marginals"])) == (0, len(every))
+
+
+def test_labels_are_taken_as_in_evidence():
+    case, relation = case_of("epidemic")
+    for value in (True, np.True_, "true"):
+        found = case.ask_all(relation, top=2, value=value)
+        assert found.value == "true"
+        assert found.probabilities(value).tolist() == found.probabilities("true").tolist()
+    with pytest.raises(lifagu.ModelError, match=r"^7 is not a label of Sick \(true, false\)$"):
+        case.ask_all(relation, value=7)
+    assert found.get("nobody") is None
+    assert "nobody" not in found
+
+
+def test_a_relation_in_the_place_of_a_variable_is_named_as_one(factory, capsys):
+    case = lifagu.open(factory)
+    for seen in ({"Failed": "yes"}, {"Hot": True}):
+        message = (
+            rf"'{next(iter(seen))}' is a whole relation; name one of its variables: \w+\(\w+\)"
+        )
+        with pytest.raises(lifagu.ModelError, match=message):
+            case.observe(seen).ask("Season")
+    _, _, err = run_cli(capsys, "query", factory, "Faild")
+    assert err.strip().endswith("did you mean 'Failed'?")
+
+
 def test_a_variable_with_the_name_of_its_kind_stays_a_variable():
     builder = lifagu.FactorGraph.build().variable("Epid", kind="Epid")
     case = lifagu.open(builder.factor("f", ["Epid"], [1, 3]).graph())

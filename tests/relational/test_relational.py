@@ -666,3 +666,37 @@ def test_new_individuals_in_relational_models(capsys, tmp_path):
     graph = lifagu.ground(relational(**people(["al", "bo", "eve"], parfactors=parts["parfactors"])))
     expected = lifagu.query(graph, "Epid", evidence={"Sick(eve)": "true"}).probabilities
     assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx(expected.tolist())
+
+
+@pytest.mark.parametrize("like", ["7", "m", "m 1", "P:e", "N 1"])
+@pytest.mark.parametrize("new", ["Z", "x,y", "Q 7", '"'])
+def test_names_of_copies_have_the_new_individual_where_the_old_one_stands(like, new):
+    constants = ["7", "7.0", "a 7", "m", "m 1", "e"]
+    builder = lifagu.ParfactorGraph.build().domain("P", constants).domain("Q", ["e"])
+    builder = builder.relation("K", "P", "P").relation("S", "P").relation("T", "Q")
+    builder = builder.parfactor("m", ["K(X,Y)", "S(X)"], [1, 2, 3, 4], where=["X != Y"])
+    graph = lifagu.ground(builder.parfactor("t", ["T(X)"], [1, 2]).model())
+    graph = graph.with_individual("N 1", like="7").with_individual(new, like=like)
+    written = constant_text(new)
+    own = f"S({written})"
+    assert graph.variables[own].individuals == (new,)
+    for each in constants:
+        if each not in ("7" if like == "N 1" else like, "e" if like == "P:e" else ""):
+            other = constant_text(each)
+            for name in (f"K({other},{written})", f"K({written},{other})"):
+                assert set(graph.variables[name].individuals) <= {new, each, f"P:{each}"}
+                assert graph.factors["m" + name[1:]].arguments[0] == name
+
+
+def test_somebody_new_is_like_whoever_has_the_name_in_one_domain():
+    builder = lifagu.ParfactorGraph.build().domain("P", ["7", "e"]).domain("Q", ["e"])
+    builder = builder.relation("S", "P").relation("T", "Q").parfactor("s", ["S(X)"], [1, 2])
+    graph = lifagu.ground(builder.parfactor("t", ["T(X)"], [1, 2]).model())
+    assert graph.with_individual("N", like="7") == graph.with_individual("N", like="P:7")
+    assert "T(N)" in graph.with_individual("N", like="Q:e").variables
+    for like, message in (
+        ("e", "'e' is in several domains; say P:e or Q:e"),
+        ("x", "no individual"),
+    ):
+        with pytest.raises(lifagu.ModelError, match=message):
+            graph.with_individual("N", like=like)

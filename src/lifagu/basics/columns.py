@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, first_places, offsets_of
+from lifagu.basics.html import Framed
 from lifagu.basics.names import Names, NumberedNames
+from lifagu.basics.words import counted
 
 MOST_BYTES = 63  # of a name, so that PostgreSQL keeps it whole
 
@@ -59,6 +61,15 @@ class KeyColumn:
         values = [None if code < 0 else self.values[code : code + 1].tolist()[0] for code in met]
         return [values[place] for place in places.reshape(-1).tolist()]
 
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.plain())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.plain(), dtype=dtype)
+
 
 # of values that tables are joined by; text is what has no other sort
 SORTS = ("integer", "number", "boolean", "date", "moment", "uuid", "text")
@@ -68,18 +79,15 @@ Column = NDArray[Any] | Nullable | NumberedTexts | Lists | KeyColumn
 Columns = Mapping[str, Column]
 
 
-class Wide(Mapping[str, Column]):
-    """What a long table of probabilities says of one relation, with one row for each individual.
+class ResultTable(Framed, Mapping[str, Column]):
+    """Columns by name, which data frames are made of."""
 
-    who: the columns of the long table that say who; labels: for each label the column that has
-    its probability. A database can make it of the long table whenever it is read.
-    """
-
-    def __init__(
-        self, relation: str, who: Sequence[str], labels: Mapping[str, str], columns: Columns
-    ) -> None:
-        self.relation, self.who, self.labels = relation, tuple(who), labels
+    def __init__(self, columns: Columns) -> None:
         self._columns = columns
+
+    def tables(self) -> dict[str, Columns]:
+        """Itself alone."""
+        return {"table": self}
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -90,14 +98,30 @@ class Wide(Mapping[str, Column]):
     def __len__(self) -> int:
         return len(self._columns)
 
+    def __repr__(self) -> str:
+        names = ", ".join(self._columns)
+        return f"<{type(self).__name__}: {counted(row_count(self), 'row')} of {names}>"
+
+
+class Wide(ResultTable):
+    """What a long table of probabilities says of one relation, with one row for each individual.
+
+    who: the columns of the long table that say who; labels: for each label the column that has
+    its probability. A database can make it of the long table whenever it is read.
+    """
+
+    def __init__(
+        self, relation: str, who: Sequence[str], labels: Mapping[str, str], columns: Columns
+    ) -> None:
+        super().__init__(columns)
+        self.relation, self.who, self.labels = relation, tuple(who), labels
+
 
 def row_count(columns: Columns) -> int:
     """Number of rows of a table with at least one column."""
     column = next(iter(columns.values()))
     if isinstance(column, Lists):
         return len(column.offsets) - 1 if column.of is None else len(column.of)
-    if isinstance(column, KeyColumn):
-        return len(column.codes)
     return len(column.numbers if isinstance(column, Nullable | NumberedTexts) else column)
 
 

@@ -6,11 +6,10 @@ may not import the room that draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-if TYPE_CHECKING:
-    from lifagu.basics.columns import Columns
+Columns = Mapping[str, Any]  # those of `columns`, which makes frames of them
 
 
 class Shown:

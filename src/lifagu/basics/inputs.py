@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lifagu.errors import FormatError, ModelError, did_you_mean
+from lifagu.errors import FormatError, ModelError, did_you_mean, listed
 
 Key = TypeVar("Key")
 Value = TypeVar("Value", covariant=True)
@@ -62,6 +62,16 @@ def text(what: str, value: Any) -> str:
     if not is_text(value):
         raise ModelError(f"{what} has the name {shown(value)}; {NO_TEXT}")
     return value
+
+
+def constant(what: str, value: Any) -> str:
+    """The name of an individual; a whole number, as keys of databases are, stands for its text.
+
+    >>> constant("an individual", 7), constant("an individual", "M-7")
+    ('7', 'M-7')
+    """
+    is_number = isinstance(value, Integral) and not isinstance(value, bool)
+    return text(what, str(int(value)) if is_number else value)
 
 
 NO_TEXT = "NUL and halves of characters are in no text"
@@ -133,6 +143,42 @@ class LookedUp(Mapping[Key, Value]):
         float or mapping
         """
         return self[key] if key in self else default  # noqa: SIM401  this is what get does
+
+
+class LabelShares(dict[str, float]):
+    """A marginal, label → probability, which is looked up as labels are handed in.
+
+    >>> coin = LabelShares({"true": 0.75, "false": 0.25})
+    >>> coin[True], coin.get(False), coin.get("perhaps"), True in coin
+    (0.75, 0.25, None, True)
+    """
+
+    def __missing__(self, label: Any) -> float:
+        text = label_text(label)
+        if text is None or not super().__contains__(text):
+            close = did_you_mean(text or "", self)
+            raise ModelError(f"there is no label {shown(label)}; there are {listed(self)}{close}")
+        return self[text]
+
+    def __contains__(self, label: object) -> bool:
+        text = label_text(label)
+        return text is not None and super().__contains__(text)
+
+    def get(self, label: Any, default: Any = None) -> Any:
+        """The probability of a label, or the default where there is none.
+
+        Parameters
+        ----------
+        label : str, bool, int or numpy scalar
+            As in brackets.
+        default : object, optional
+            What else to give.
+
+        Returns
+        -------
+        float
+        """
+        return self[label] if label in self else default  # noqa: SIM401  this is what get does
 
 
 def chosen(what: str, value: Any, options: Sequence[str]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import overload
 
 import numpy as np
@@ -78,6 +79,18 @@ class Names(Frozen, Sequence[str]):
         """The names of many nodes at once."""
         return list(map(self.__getitem__, nodes.tolist()))
 
+    def copied(self, nodes: Ints, old: str, new: str) -> list[str]:
+        """The names of copies of many nodes, with a new individual in place of an old one.
+
+        >>> Names("factor", ["f.al", "g", "alf.al"]).copied(np.arange(3), "al", "eve")
+        ['f.eve', 'g.eve', 'alf.eve']
+        """
+        word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
+        return [
+            word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}"
+            for name in self.of_nodes(nodes)
+        ]
+
     def origins(self, nodes: Ints) -> Ints:
         """Tell apart names made from different parfactors or relations: a number for each node."""
         return np.zeros(len(nodes), dtype=np.int64)
@@ -90,9 +103,9 @@ class Names(Frozen, Sequence[str]):
         """The number of the node with this name; a missing one is an error with a close name."""
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise ModelError(
-                f"there is no {self.sort} '{name}' in the model{did_you_mean(str(name), self)}"
-            )
+            whole = self.heads() if self.sort == "variable" else ()  # relations
+            close = did_you_mean(str(name), chain((each for each in whole if each != name), self))
+            raise ModelError(f"there is no {self.sort} '{name}' in the model{close}")
         return found
 
     def __contains__(self, name: object) -> bool:
@@ -256,6 +269,17 @@ class CopiedNames(Names):
         super().__init__(names.sort, copies)
         self.names, self.nodes, self.renamings, self.whose = names, nodes, renamings, whose
 
+    def copied(self, nodes: Ints, old: str, new: str) -> list[str]:
+        """The names of copies of copies; where these are the old one's, of whom it was copied."""
+        found = []
+        for node in nodes.tolist():
+            first, its_copy = self.renamings[int(self.whose[node])]
+            if its_copy == old:
+                found += self.names.copied(self.nodes[[node]], first, new)
+            else:
+                found += super().copied(np.array([node]), old, new)
+        return found
+
     def origins(self, nodes: Ints) -> Ints:
         """Where the names that were copied come from, as numbers."""
         return self.names.origins(self.nodes[nodes])
@@ -305,6 +329,13 @@ class JoinedNames(Names):
             more = self._more.find_each([names[each] for each in left.tolist()])
             found[left] = np.where(more < 0, -1, len(self._first) + more)
         return found
+
+    def copied(self, nodes: Ints, old: str, new: str) -> list[str]:
+        """The names of copies of many nodes, with a new individual in place of an old one."""
+        inside = nodes < len(self._first)
+        first = iter(self._first.copied(nodes[inside], old, new))
+        more = iter(self._more.copied(nodes[~inside] - len(self._first), old, new))
+        return [next(first if own else more) for own in inside.tolist()]
 
     @property
     def parts(self) -> tuple[Names, Names]:

@@ -46,8 +46,9 @@ def query(options: Options) -> None:
     for each in why:
         note(str(each))
     if result is not None:
+        evidence, said = case.evidence, case.beside_own
         for answer in result.answers:
-            say(answer_table(answer, case.evidence, case.way))
+            say(answer_table(answer, evidence, case.way, said))
         if result.log_partition is not None:
             say(f"log Z = {result.log_partition:.10g}")
     for answered in found:
@@ -172,5 +173,6 @@ def _ask_scenarios(
     if options.json:
         say_json(scenarios_json(found, given))
         return
+    evidence, said = case.evidence, case.beside_own
     for each in found:
-        say(scenarios_table(each, case.evidence))
+        say(scenarios_table(each, evidence, said))

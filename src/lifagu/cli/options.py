@@ -69,10 +69,27 @@ def flag(group: Group, name: str, text: str) -> None:
     group.add_argument(name, action="store_true", help=text)
 
 
+UNKNOWN = {
+    "posterior": "as hidden variables, so that observations tell which they are (default with "
+    "auto and cohorts)",
+    "one": "the winning ones (default with other rules)",
+    "mean": "their mean",
+    "mixture": "answers mixed over all of them",
+    "bounds": "the smallest and largest answers over them",
+}
+ENGINES = {
+    "auto": "the best exact one (default)",
+    "lifted": "what looks alike together",
+    "ground": "elimination",
+    "bp": "belief propagation, not exact",
+    "enumerate": "the oracle, for small models",
+}
+
+
 def model(parser: Parser) -> None:
     """The model, and the database of a template."""
     text = (
-        "a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz) "
+        "a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz), "
         "a folder of Parquet tables (see docs/formats.md), or the name of a shipped example"
     )
     value(parser, "model", "MODEL", text)
@@ -198,10 +215,8 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
 
 def unknown(parser: Parser, choices: Sequence[str], several: bool = False) -> None:
     """What to answer with where tables compete; several: ways to be compared."""
-    text = (
-        "answer with tables as hidden variables, so that observations tell which they are "
-        "(posterior; default with auto and cohorts), with the winning tables (one; default with "
-        "other rules), their mean, the mixture over all competing tables, or bounds over them"
+    text = "how competing tables are used; " + "; ".join(
+        f"{each}: {words}" for each, words in UNKNOWN.items() if each in choices
     )
     if several:
         text = f"{text}; several are compared"
@@ -214,11 +229,7 @@ def unknown(parser: Parser, choices: Sequence[str], several: bool = False) -> No
 
 def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None:
     """Which engine answers, within which memory."""
-    text = (
-        "auto: the best exact one (default); lifted: what looks alike together; "
-        "ground: elimination; bp: belief propagation, not exact; "
-        "enumerate: the oracle, for small models"
-    )
+    text = "; ".join(f"{each}: {words}" for each, words in ENGINES.items() if each in choices)
     parser.add_argument("--engine", choices=choices, default="auto", help=text)
     if "bp" in choices:
         belief_propagation(parser)

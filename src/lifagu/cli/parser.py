@@ -132,7 +132,7 @@ def _logz(parser: Parser) -> None:
 def _impute(parser: Parser) -> None:
     options.model(parser)
     text = (
-        "variables to ask about (default: what the model asks about itself, "
+        "variables or whole relations to ask about (default: what the model asks about itself, "
         "else what is near unknown factors)"
     )
     value(parser, "--queries", "Q", text, nargs="+")

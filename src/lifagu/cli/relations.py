@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,8 +135,13 @@ def relation_json(found: RelationAnswer) -> dict[str, Any]:
 # ---- side by side
 
 
-def scenarios_table(found: SideBySide, evidence: Mapping[str, Any]) -> str:
-    """One question in each scenario, with the difference from as it is in percentage points."""
+def scenarios_table(
+    found: SideBySide, evidence: Mapping[str, Any], said: Iterable[str] = ()
+) -> str:
+    """One question in each scenario, with the difference from as it is in percentage points.
+
+    evidence, said: as for `asked_given`.
+    """
     names = list(found)
     short = [
         name if len(name) <= LONGEST_TITLE else f"scenario {n}" for n, name in enumerate(names)
@@ -154,7 +159,7 @@ def scenarios_table(found: SideBySide, evidence: Mapping[str, Any]) -> str:
         for own, points in zip(shares[1:], moved, strict=True):
             row += [f"{own[key]:.6g}", _points(points[key])] if key in own else ["", ""]
         rows.append(row)
-    lines = [_asked_title(found, evidence), table([header, *rows])]
+    lines = [_asked_title(found, evidence, said), table([header, *rows])]
     if len(keys) > len(shown):
         lines.append(f"  … and {len(keys) - len(shown)} more (the most probable with --top 20)")
     pairs = zip(short, names, strict=True)
@@ -166,13 +171,13 @@ def _points(points: float) -> str:
     return f"{points:+.2f}" if abs(points) >= 0.005 else "0"
 
 
-def _asked_title(found: SideBySide, evidence: Mapping[str, Any]) -> str:
+def _asked_title(found: SideBySide, evidence: Mapping[str, Any], said: Iterable[str]) -> str:
     from lifagu.questions.relation_answer import RelationAnswer
 
     first = next(iter(found.answers.values()))
     if isinstance(first, RelationAnswer):
         return relation_title(first)
-    return asked_given(first.variables, evidence)
+    return asked_given(first.variables, evidence, said)
 
 
 def scenarios_json(

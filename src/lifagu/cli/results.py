@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -124,12 +124,14 @@ def merging_json(merging: Merging | None) -> dict[str, Any]:
     return {"equality": merging.equality, "off_by_at_most": bound}
 
 
-def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") -> str:
+def answer_table(
+    answer: Answer, evidence: Mapping[str, Any], way: str = "one", said: Iterable[str] = ()
+) -> str:
     """One answer, with bounds or errors where there are some, and what it rests on.
 
-    way: how competing tables are used, as in `Filling.unknown`.
+    way: how competing tables are used, as in `Filling.unknown`; said: as for `asked_given`.
     """
-    lines = [asked_given(answer.variables, evidence)]
+    lines = [asked_given(answer.variables, evidence, said)]
     shares = answer.probabilities.reshape(-1).tolist()
     rows = [
         (*labels, f"{probability:.6g}")
@@ -153,13 +155,22 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any], way: str = "one") 
     return "\n".join(lines)
 
 
-def asked_given(variables: Sequence[str], evidence: Mapping[str, Any]) -> str:
-    """What is asked, and the first of what was observed: ``P(Sick | Test=positive)``."""
-    observed = islice(evidence.items(), MOST_OBSERVED)
-    given = [
-        f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed
-    ]
-    given += [f"… ({len(evidence)} observed)"] if len(evidence) > MOST_OBSERVED else []
+def asked_given(
+    variables: Sequence[str], evidence: Mapping[str, Any], said: Iterable[str] = ()
+) -> str:
+    """What is asked, and what was observed: ``P(Sick | Test=positive)``.
+
+    Of much evidence what is asked itself, the first of what was said beside the model's own, and
+    how much there is.
+    """
+    names: Iterable[str] = evidence
+    if len(evidence) > MOST_OBSERVED:
+        telling = dict.fromkeys([*variables, *said])
+        names = islice((name for name in telling if name in evidence), MOST_OBSERVED)
+    values = ((name, evidence[name]) for name in names)
+    given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in values]
+    if left := len(evidence) - len(given):
+        given.append(f"{left:,} {'more ' if given else ''}observed")
     return f"P({', '.join(variables)}{' | ' + ', '.join(given) if given else ''})"
 
 

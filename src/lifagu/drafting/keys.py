@@ -23,6 +23,8 @@ FEWER_DANGLING = 0.1  # the same where only values speak for it
 LEAST_DISTINCT = 5  # values that must be found among another table's keys where names say nothing
 
 SAID = "you said so"
+NAMED = "its name and its values say so"
+MET = "its values are found there"
 Sorts = Mapping[str, Mapping[str, ColumnSort]]  # by table and column
 KeysTold = Mapping[str, Sequence[str]]
 
@@ -178,9 +180,34 @@ def links_of(
             alone = all(column.name not in each for each in known if len(each) == 1)
             if alone and told.get(place, "") is not None:
                 guess = _guessed(table, column, tables, keys, asker)
-                if guess is not None and not _is_back(guess, found, keys):
-                    found.append(guess)
-    return found
+                back = None if guess is None else _back(guess, found, keys)
+                if guess is not None and (back is None or (guess.how, back.how) == (NAMED, MET)):
+                    found = [*(each for each in found if each is not back), guess]
+    return [_to_main(each, found, tables, keys, asker) for each in found]
+
+
+def _to_main(
+    link: Link,
+    found: Sequence[Link],
+    tables: Mapping[str, SeenTable],
+    keys: Mapping[str, Key],
+    asker: Asker,
+) -> Link:
+    """The link to the table that says who there is, where its target says more about the same."""
+    own = {
+        each.table: each
+        for each in found
+        if len(each.columns) == 1
+        and each.columns == keys[each.table].columns
+        and not each.dangling
+        and each.target != each.table
+    }
+    main, met = link, {link.target}
+    while main.target in own and own[main.target].target not in met:
+        there = own[main.target]
+        met.add(there.target)
+        main = Link(link.table, link.columns, there.target, there.target_columns, link.how)
+    return link if main is link else _counted(main, tables, asker)
 
 
 def _by_all_names(
@@ -263,9 +290,9 @@ def _guessed(
         share = _share_within(column, there, target)
         own = target is table and key != (column.name,) and share == 1
         if named and (own or (target is not table and share > 1 - FEW_DANGLING)):
-            offers.append((0, -share, target.name, "its name and its values say so"))
+            offers.append((0, -share, target.name, NAMED))
         elif _by_values(column, share) and target is not table:
-            offers.append((1, -share, target.name, "its values are found there"))
+            offers.append((1, -share, target.name, MET))
     for by_values, _, name, how in sorted(offers):
         link = Link(table.name, (column.name,), name, keys[name].columns, how)
         link = _counted(link, tables, asker)
@@ -309,11 +336,12 @@ def _stem(name: str) -> str:
     return re.sub(r"(?<=..)(?<!s)s$", "", words)
 
 
-def _is_back(link: Link, found: Sequence[Link], keys: Mapping[str, Key]) -> bool:
-    """Whether a link between two keys goes back where another one came from."""
-    return keys[link.table].columns == link.columns and any(
-        each.table == link.target
-        and each.target == link.table
-        and each.columns == keys[each.table].columns
-        for each in found
-    )
+def _back(link: Link, found: Sequence[Link], keys: Mapping[str, Key]) -> Link | None:
+    """The link between two keys that goes back where another one came from."""
+    if keys[link.table].columns != link.columns:
+        return None
+    for each in found:
+        between = each.table == link.target and each.target == link.table
+        if between and each.columns == keys[each.table].columns:
+            return each
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -154,15 +153,3 @@ def taken_lists(offsets: Ints, values: NDArray[_Item], chosen: Ints) -> tuple[ND
     lengths = offsets[1:][chosen] - starts
     places = np.repeat(starts, lengths) + places_within(lengths)
     return values[places], offsets[-1] + np.cumsum(lengths)
-
-
-def renamed(names: Sequence[str], old: str, new: str) -> list[str]:
-    """Names with a new individual in place of an old one.
-
-    >>> renamed(["f.al", "g", "alf(al,m)"], "al", "eve")
-    ['f.eve', 'g.eve', 'alf(eve,m)']
-    """
-    word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
-    return [
-        word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}" for name in names
-    ]

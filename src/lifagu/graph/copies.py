@@ -16,7 +16,7 @@ from lifagu.basics.arrays import Ints, offsets_of, owners
 from lifagu.basics.inputs import text
 from lifagu.basics.names import CopiedNames, JoinedNames, Names
 from lifagu.errors import ModelError
-from lifagu.graph.assembly import extended, renamed, taken_lists
+from lifagu.graph.assembly import extended, taken_lists
 from lifagu.graph.contents import GraphContents
 
 Pairs = Sequence[tuple[str, str]]  # who is new, and like whom
@@ -59,8 +59,18 @@ def _likes(graph: GraphContents, pairs: Pairs) -> list[int]:
                 f"individual '{name}' is in the model already; give the new one another name"
             )
         is_new = isinstance(like, str) and like in numbers
-        numbers[name] = numbers[like] if is_new else known.number(like)
+        numbers[name] = numbers[like] if is_new else known.number(_called(known, like))
     return list(numbers.values())
+
+
+def _called(known: Names, like: str) -> str:
+    """What an individual is called: ``Person:eve`` where eve is in several domains."""
+    if like in known:
+        return like
+    found = [each for each in known if each.endswith(f":{like}")]
+    if len(found) > 1:
+        raise ModelError(f"'{like}' is in several domains; say {' or '.join(found)}")
+    return found[0] if found else like
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +88,6 @@ class _Copies:
     ends: Ints
     ids: Ints
     id_ends: Ints
-    variable_names: tuple[str, ...]
-    factor_names: tuple[str, ...]
 
     @classmethod
     def of(cls, graph: GraphContents, other: int) -> _Copies:
@@ -98,8 +106,6 @@ class _Copies:
             ends - graph.offsets[-1],
             ids,
             id_ends - graph.individual_offsets[-1],
-            tuple(graph.variable_names.of_nodes(variables)),
-            tuple(graph.factor_names.of_nodes(factors)),
         )
 
 
@@ -118,17 +124,15 @@ def _with_copies(
     factors = sum(len(each.factors) for each in chosen)
     return replace(
         graph,
-        variable_names=_with_renamed(
-            graph.variable_names, renamings, [(c.variables, c.variable_names) for c in chosen]
+        variable_names=_with_copied(
+            graph.variable_names, renamings, [each.variables for each in chosen]
         ),
         variable_declared=extended(graph.variable_declared, graph.variable_declared[variables]),
         variable_kind=extended(graph.variable_kind, graph.variable_kind[variables]),
         individuals=(*graph.individuals, *names),
         individual_offsets=_continued(graph.individual_offsets, [each.id_ends for each in chosen]),
         individual_ids=extended(graph.individual_ids, np.concatenate(ids)),
-        factor_names=_with_renamed(
-            graph.factor_names, renamings, [(c.factors, c.factor_names) for c in chosen]
-        ),
+        factor_names=_with_copied(graph.factor_names, renamings, [each.factors for each in chosen]),
         factor_table=extended(graph.factor_table, np.full(factors, -1)),
         offsets=_continued(graph.offsets, [each.ends for each in chosen]),
         arguments=extended(graph.arguments, np.concatenate(scopes)),
@@ -142,14 +146,12 @@ def _continued(offsets: Ints, ends: Sequence[Ints]) -> Ints:
     return extended(offsets, offsets[-1] + np.cumsum(np.concatenate(lengths)))
 
 
-def _with_renamed(
-    names: Names,
-    renamings: Sequence[tuple[str, str]],
-    copied: Sequence[tuple[Ints, tuple[str, ...]]],
+def _with_copied(
+    names: Names, renamings: Sequence[tuple[str, str]], copied: Sequence[Ints]
 ) -> Names:
     """Names, followed by those of copies, in which a new individual stands for another one."""
     pairs = zip(renamings, copied, strict=True)
-    more = [name for who, (_, own) in pairs for name in renamed(own, *who)]
+    more = [name for (old, new), own in pairs for name in names.copied(own, old, new)]
     seen = {name for name, place in zip(more, names.find_each(more), strict=True) if place >= 0}
     for name in more:
         if name in seen:
@@ -157,6 +159,6 @@ def _with_renamed(
                 f"{names.sort} '{name}' is declared twice; give each {names.sort} a name of its own"
             )
         seen.add(name)
-    nodes = np.concatenate([own for own, _ in copied])
-    whose = np.repeat(np.arange(len(copied)), [len(own) for own, _ in copied])
+    nodes = np.concatenate(copied)
+    whose = np.repeat(np.arange(len(copied)), [len(own) for own in copied])
     return JoinedNames(names, CopiedNames(names, nodes, more, renamings, whose))

@@ -13,7 +13,7 @@ from lifagu.basics.cached import cached_property
 from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Framed, Shown
-from lifagu.basics.inputs import LookedUp
+from lifagu.basics.inputs import LabelShares, LookedUp
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
@@ -193,7 +193,7 @@ class AllMarginals(Framed, Computed):
             probabilities: Floats = np.exp(np.asarray(marginals.table(number), dtype=np.float64))
         else:
             probabilities = (np.arange(size) == number - len(marginals)).astype(np.float64)
-        return dict(
+        return LabelShares(
             zip(
                 graph.labels(variable),
                 probabilities[graph.declared_order(variable)].tolist(),

@@ -83,7 +83,7 @@ class Best(Frozen, Shown):
         return {name: canonical[number][value] for name, number, value in own}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Search(Staying):
     """The search after the lifted steps: what is left, and a plan for each part of it."""
 

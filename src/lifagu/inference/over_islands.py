@@ -36,7 +36,7 @@ MOST_LEFT = 4096  # factors of all that stand for others, beyond which nothing i
 MANY = 4  # islands for each that stands for others, from which on it pays
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OverIslands(Staying):
     """Questions planned on the islands that stand for others.
 

@@ -128,7 +128,7 @@ class Staying(Frozen, Shown):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared(Staying):
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 

@@ -11,7 +11,7 @@ import numpy as np
 from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Framed, Shown
-from lifagu.basics.inputs import LookedUp
+from lifagu.basics.inputs import LabelShares, LookedUp
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted
 from lifagu.errors import NoAnswerError, Remedy, listed
@@ -130,7 +130,7 @@ class PlannedBeliefs(Shown):
         """Pass messages until they stand still."""
         result = self.asked.run(progress)
         found = {
-            answer.variables[0]: {str(label): each for label, each in answer.items()}
+            answer.variables[0]: LabelShares((str(label), each) for label, each in answer.items())
             for answer in result.answers
         }
         came = result.answers[0].convergence if result.answers else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.choices import EngineName, Figure, Rule
 from lifagu.basics.html import Shown
-from lifagu.basics.inputs import instance, text, whole
+from lifagu.basics.inputs import constant, instance, text, whole
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, by_name
@@ -77,21 +77,21 @@ class Case(CaseAnswers, Shown):
         """The case in which nothing was observed, also not by the model itself."""
         return replace(self, layers=(), keeps_own=False)
 
-    def add(self, name: str, like: str) -> Case:
+    def add(self, name: str | int, like: str | int) -> Case:
         """The case with a new individual, all of whose tables are unknown.
 
         Parameters
         ----------
-        name : str
+        name : str or int
             The new individual.
-        like : str
+        like : str or int
             The individual whose variables and scopes it gets.
 
         Returns
         -------
         Case
         """
-        pair = text("an individual to add", name), text("the individual to copy", like)
+        pair = constant("an individual to add", name), constant("the individual to copy", like)
         return replace(self, added=(*self.added, pair))
 
     def moved_by_adding(self, *variables: str) -> Move | None:
@@ -112,7 +112,7 @@ class Case(CaseAnswers, Shown):
 
         return moved_by_adding(self, variables)
 
-    def admit(self, name: str, like: str) -> Case:
+    def admit(self, name: str | int, like: str | int) -> Case:
         """The same, but the new individual moves nobody's answers before it is observed itself.
 
         What its tables sum to over its own variables is divided out of them, as a function of the
@@ -120,9 +120,9 @@ class Case(CaseAnswers, Shown):
 
         Parameters
         ----------
-        name : str
+        name : str or int
             The new individual.
-        like : str
+        like : str or int
             The individual whose variables and scopes it gets.
 
         Returns
@@ -139,7 +139,7 @@ class Case(CaseAnswers, Shown):
         >>> [round(each.ask("Epid")["true"], 3) for each in (case, added, admitted)]
         [0.444, 0.39, 0.444]
         """
-        pair = text("an individual to admit", name), text("the individual to copy", like)
+        pair = constant("an individual to admit", name), constant("the individual to copy", like)
         return replace(self, admitted=(*self.admitted, pair))
 
     def fill(
@@ -185,12 +185,12 @@ class Case(CaseAnswers, Shown):
 
         return reasons(self, text("a variable that is asked about", variable))
 
-    def show(self, individual: str, *, like: int = 5) -> Card:
+    def show(self, individual: str | int, *, like: int = 5) -> Card:
         """Everything known, filled and predicted about one individual.
 
         Parameters
         ----------
-        individual : str
+        individual : str or int
             Its name; with its domain before it, as in ``Machine:M-200``, where two have the name.
         like : int
             How many individuals to name that it is like.
@@ -202,7 +202,7 @@ class Case(CaseAnswers, Shown):
         """
         from lifagu.questions.cards.making import card
 
-        name = text("an individual that is shown", individual)
+        name = constant("an individual that is shown", individual)
         return card(self, name, whole("like", like, 0))
 
     def unfilled(self) -> Case:
@@ -285,7 +285,8 @@ class Case(CaseAnswers, Shown):
         Parameters
         ----------
         queries : sequence of str, optional
-            By default those the model names, else the first hundred near unknown factors.
+            Variables, or relations to ask about all of; by default those the model names, else the
+            first hundred near unknown factors.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
         out : path, optional

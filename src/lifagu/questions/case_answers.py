@@ -67,7 +67,7 @@ class CaseAnswers(CaseContents):
         *,
         where: str | None = None,
         top: int | None = None,
-        value: str | None = None,
+        value: str | int | None = None,
         unobserved: bool = False,
         engine: EngineName = "auto",
     ) -> RelationAnswer:
@@ -83,7 +83,7 @@ class CaseAnswers(CaseContents):
         top : int, optional
             Rank them by the probability of `value`, the largest first, and keep so many; ties stay
             in the order of the model.
-        value : str, optional
+        value : str, bool or int, optional
             The label to rank by, the last one of the range by default.
         unobserved : bool
             Whether to leave out those of whom it was observed.

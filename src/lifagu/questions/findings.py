@@ -10,10 +10,18 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.cached import cached_property
-from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, used_names
+from lifagu.basics.columns import (
+    Column,
+    Columns,
+    Lists,
+    ResultTable,
+    name_column,
+    texts,
+    used_names,
+)
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Framed, Shown
-from lifagu.basics.inputs import LookedUp
+from lifagu.basics.inputs import LabelShares, LookedUp
 from lifagu.basics.names import ChosenNames, Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
@@ -321,9 +329,8 @@ class Requested(Framed, Frozen, Shown, LookedUp[str, dict[str, float]]):
         """The marginal of a variable: label → probability."""
         place = self.names.find(name)
         if place is not None:
-            return {
-                label: each[0] for label, each in self.distributions[int(self.of[place])].items()
-            }
+            answer = self.distributions[int(self.of[place])]
+            return LabelShares((label, share) for label, (share, _, _) in answer.items())
         if self.unanswered.find(name) is not None:
             raise NoAnswerError(
                 f"P({name}) has no answer: factors that stay unknown are connected to it"
@@ -352,7 +359,7 @@ class Requested(Framed, Frozen, Shown, LookedUp[str, dict[str, float]]):
         columns |= {"own_transferred": self.own[rows], "own_weakest_share": self.own_weakest[rows]}
         columns |= {"transferred": self.lent[rows], "weakest_share": self.weakest[rows]}
         columns |= {"guesses": self.guesses[rows]}
-        return {LONG: columns, **found.wide()}
+        return {LONG: ResultTable(columns), **found.wide()}
 
     def _by_label(self, place: int) -> MarginalTables:
         """The probabilities, or their lower or upper limits, nan where there is none."""
@@ -369,7 +376,7 @@ def _about(graph: FactorGraph, factors: Ints, columns: Mapping[str, Column]) -> 
     fixed = ("factor", "parfactor", "donor", "arguments", "potentials")
     records = tuple(field.name for field in fields(RecordColumns))
     keys = keys_of(graph.factor_names, factors, "parfactor", (*fixed, *records))
-    return {"factor": columns["factor"], **keys.columns, **columns}
+    return ResultTable({"factor": columns["factor"], **keys.columns, **columns})
 
 
 def _number(value: float | None) -> float:

@@ -234,7 +234,7 @@ def impute(
     evidence : mapping or Evidence, optional
         What was observed.
     queries : sequence of str, optional
-        Variables; by default the first hundred of individuals with unknown factors.
+        Variables or kinds; by default the first hundred of individuals with unknown factors.
     engine : str
         As for `query`.
     memory_limit : int, optional

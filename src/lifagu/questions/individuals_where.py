@@ -25,7 +25,7 @@ def variables_where(case: Statement, relation: str, condition: str) -> Ints:
     graph, template, source = loaded.model, loaded.template, loaded.source
     if not isinstance(graph, FactorGraph) or template is None or source is None:
         what = f"{case.opened.path or 'this model'} reads its individuals from no database, in"
-        raise ModelError(f"{what} which '{condition}' could be looked up", remedy=Remedy.NO_WHERE)
+        raise ModelError(f"{what} which {condition} could be looked up", remedy=Remedy.NO_WHERE)
     names = ground_names(graph)
     which = next((n for n, rows in enumerate(names.rows) if rows.prefix == relation), None)
     if which is None or not names.rows[which].domains:

@@ -33,7 +33,7 @@ from lifagu.questions.case import Case
 from lifagu.questions.comparing.changes import Changes
 from lifagu.questions.competing_tables import resting_on_words
 from lifagu.questions.figures import draw
-from lifagu.questions.findings import Groups, Lift, Requested
+from lifagu.questions.findings import Groups, Imputed, Lift, Requested
 from lifagu.questions.relation_answer import RelationAnswer
 from lifagu.questions.scenarios import SideBySide
 from lifagu.questions.validating.result import Validation
@@ -93,10 +93,10 @@ def _(value: Lift) -> str:
         for each in value.lent[:MOST_ROWS]
     ]
     left = [(each.factors, str(each.count), "–", each.reason) for each in value.left[:MOST_ROWS]]
-    table = _table(
-        ("lent to", "factors", "what", "share"), [*rows, *left], len(value.lent) + len(value.left)
-    )
-    return _headed(value, table)
+    header = ("lent to", "factors", "what", "share")
+    table = _table(header, [*rows, *left], len(value.lent) + len(value.left)) if rows + left else ""
+    answers = html(value.marginals) if isinstance(value, Imputed) else ""
+    return _headed(value, table, answers)
 
 
 @html.register
@@ -140,16 +140,26 @@ def _(value: Validation) -> str:
 
 @html.register
 def _(value: SideBySide) -> str:
-    shares = {name: value.probabilities(name) for name in value}
-    first = next(iter(shares.values()))
+    as_it_is, *others = value
+    first = value.probabilities(as_it_is)
+    sides = [(value.probabilities(each), value.differences(each)) for each in others]
     rows = [
         (
             ", ".join(key) if isinstance(key, tuple) else str(key),
-            *(f"{each[key]:.4g}" if key in each else "–" for each in shares.values()),
+            f"{share:.4g}",
+            *(
+                cell
+                for after, points in sides
+                for cell in (
+                    (f"{after[key]:.4g}", f"{points[key]:+.2f}") if key in after else ("–", "")
+                )
+            ),
         )
-        for key in islice(first, MOST_ROWS)
+        for key, share in islice(first.items(), MOST_ROWS)
     ]
-    return _headed(value, _table(("", *shares), rows, len(first)))
+    compared = f"P({value.value})" if value.value else ""
+    titles = [title for each in others for title in (each, "points")]
+    return _headed(value, _table((compared, as_it_is, *titles), rows, len(first)))
 
 
 @html.register
@@ -237,7 +247,21 @@ def _(value: ClassMarginals) -> str:
 
 @html.register
 def _(value: RelationAnswer) -> str:
-    return _marginals(value.items(), len(value))
+    label = value.value or value.checked()
+    labels = value.labels if len(value.labels) <= MOST_MEMBERS else (label,)
+    rows = [
+        (
+            name,
+            *(f"{shares[each]:.4g}" if each in shares else "–" for each in labels),
+            _Bar(shares.get(label, 0.0)),
+            "observed" if seen else "",
+        )
+        for (name, shares), seen in islice(
+            zip(value.items(), value.observed, strict=True), MOST_ROWS
+        )
+    ]
+    header = ("", *(f"P({each})" for each in labels), "", "")
+    return _headed(value, _table(header, rows, len(value)))
 
 
 @html.register(Best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,19 +13,21 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.columns import Column, Columns, texts
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.html import Shown
+from lifagu.basics.html import Framed, Shown
+from lifagu.basics.inputs import LookedUp, label_text, shown
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import FormatError, ModelError, did_you_mean
 from lifagu.graph.ranges import Labels
 from lifagu.inference.relational.marginals import MarginalClass
 from lifagu.questions.findings import Requested
+from lifagu.relational.marginal_tables import LONG
 
 DIGITS = 12  # significant digits by which probabilities are ranked, beyond which they are ties
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
+class RelationAnswer(Framed, Frozen, Shown, LookedUp[str, dict[str, float]]):
     """P(variable | evidence) of each individual of a relation, by name: label → probability.
 
     In the order of the model, or ranked. Relational models whose individuals have no names answer
@@ -73,6 +75,9 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
     def __getitem__(self, name: str) -> dict[str, float]:
         return self.requested[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.requested
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.requested.names)
 
@@ -89,13 +94,13 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
         """How many individuals it is about, those of classes counted one by one."""
         return sum(each.count for each in self.classes) if self.classes else len(self)
 
-    def checked(self, value: str | None = None) -> str:
+    def checked(self, value: str | int | None = None) -> str:
         """The label that is meant: the last one of the range where none is named.
 
         Parameters
         ----------
-        value : str, optional
-            A label; one that the relation does not have is a `ModelError`.
+        value : str, bool or int, optional
+            A label, as in evidence; one that the relation does not have is a `ModelError`.
 
         Returns
         -------
@@ -103,19 +108,20 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
         """
         if value is None:
             return self.labels[-1] if self.labels else ""
-        if value not in self.labels:
+        label = label_text(value)
+        if label is None or label not in self.labels:
             raise ModelError(
-                f"'{value}' is not a label of {self.relation} ({', '.join(self.labels)})"
-                f"{did_you_mean(str(value), self.labels)}"
+                f"{shown(value)} is not a label of {self.relation} ({', '.join(self.labels)})"
+                f"{did_you_mean(label or '', self.labels)}"
             )
-        return value
+        return label
 
-    def probabilities(self, value: str | None = None) -> Floats:
+    def probabilities(self, value: str | int | None = None) -> Floats:
         """The probability of a label for each individual; nan where its range lacks the label.
 
         Parameters
         ----------
-        value : str, optional
+        value : str, bool or int, optional
             The label, by default the last one of the range.
 
         Returns
@@ -130,14 +136,14 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
         each = [one[label][0] if label in one else np.nan for one in self.requested.distributions]
         return np.array(each, dtype=np.float64), self.requested.of
 
-    def ranked(self, top: int | None = None, value: str | None = None) -> RelationAnswer:
+    def ranked(self, top: int | None = None, value: str | int | None = None) -> RelationAnswer:
         """The same by the probability of a label, the largest first, ties in the model's order.
 
         Parameters
         ----------
         top : int, optional
             How many to keep; all by default.
-        value : str, optional
+        value : str, bool or int, optional
             The label, by default the last one of the range.
 
         Returns
@@ -186,16 +192,17 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
         places = self.requested.names.find_each(list(names))
         return self.taken(places[places >= 0])
 
-    def columns(self) -> Columns:
-        """One row per individual and label, ready to be written.
+    def tables(self) -> dict[str, Columns]:
+        """By column: `marginals`, a row per individual and label, and ``wide_…`` of the relation.
 
         Returns
         -------
-        dict of str to array
-            As in the marginals of `Imputed.tables`, or by class as `marginals` writes them.
+        dict
+            As of `Imputed.tables`, or by class as `marginals` writes them.
         """
-        if not self.classes:
-            return self.requested.columns()
+        return self.requested.tables() if not self.classes else {LONG: self._by_class()}
+
+    def _by_class(self) -> Columns:
         rows = [(each, pair) for each in self.classes for pair in each.probabilities.items()]
         named: dict[str, Sequence[str]] = {
             "representative": [each.representative for each, _ in rows],
@@ -219,7 +226,7 @@ class RelationAnswer(Frozen, Shown, Mapping[str, dict[str, float]]):
         from lifagu.questions.writing_results import write_columns
 
         check_table(path)
-        write_columns(path, self.columns())
+        write_columns(path, self.tables()[LONG])
 
     def __repr__(self) -> str:
         shown = "class" if self.classes else "variable"

@@ -53,13 +53,23 @@ def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, 
 
 
 def asked_numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
-    """The variables asked about, each once."""
+    """The variables asked about, each once; a relation or kind stands for all of its own."""
     if isinstance(queries, ChosenNames) and queries.names is graph.variable_names:
         numbers = queries.numbers
     else:
-        names = items("queries is a list of names", queries)
-        numbers = np.array([graph.variable_names.number(name) for name in names], dtype=np.int64)
+        known, kinds, found = graph.variable_names, {*graph.kinds}, [np.zeros(0, dtype=np.int64)]
+        for name in items("queries is a list of names", queries):
+            whole = isinstance(name, str) and name in kinds and name not in known
+            found.append(of_kind(graph, name) if whole else np.array([known.number(name)]))
+        numbers = np.concatenate(found)
     return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
+
+
+def of_kind(graph: FactorGraph, kind: str) -> Ints:
+    """The variables of a relation or a kind, by number."""
+    if kind not in graph.kinds:  # no factor has one of them
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(graph.variable_kind == graph.kinds.index(kind))
 
 
 def _groups(graph: FactorGraph) -> Ints:

@@ -196,7 +196,7 @@ class Scenarios(Frozen):
         *,
         where: str | None = None,
         top: int | None = None,
-        value: str | None = None,
+        value: str | int | None = None,
         unobserved: bool = False,
         engine: EngineName = "auto",
         **bp: Any,
@@ -211,7 +211,7 @@ class Scenarios(Frozen):
             As for `Case.ask_all`.
         top : int, optional
             As for `Case.ask_all`.
-        value : str, optional
+        value : str, bool or int, optional
             The label that is compared, the last one of the range by default.
         unobserved : bool
             As for `Case.ask_all`.

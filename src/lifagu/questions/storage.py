@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from lifagu.basics.atomic_files import PathLike, failing, is_being_replaced
 from lifagu.basics.choices import USUAL_TIMEOUT
 from lifagu.basics.columns import Columns
-from lifagu.basics.inputs import by_name
+from lifagu.basics.inputs import by_name, shown
 from lifagu.basics.inputs import path as as_path
-from lifagu.errors import FormatError, Remedy
+from lifagu.errors import FormatError, ModelError, Remedy
 from lifagu.formats import contents
 from lifagu.formats import write as write_file
 from lifagu.formats.files import ending
@@ -203,8 +203,19 @@ def read_evidence(
     )
 
 
+@runtime_checkable
+class HasTables(Protocol):
+    """What was found and can be written: everything imputed, marginals, a whole relation."""
+
+    def tables(self) -> dict[str, Columns]:
+        """By column: name → columns."""
+        raise NotImplementedError
+
+
 def write_results(
-    database: object, tables: Mapping[str, Columns], before: Mapping[str, str] | None = None
+    database: object,
+    tables: Mapping[str, Columns] | HasTables,
+    before: Mapping[str, str] | None = None,
 ) -> None:
     """Put result tables ``lifagu_…`` into a database, all in one transaction or none.
 
@@ -215,14 +226,22 @@ def write_results(
     ----------
     database : str, Source or connection
         Path or URL, or a connection without an open transaction.
-    tables : mapping
-        Name → columns, as `Imputed.tables` gives them; ``lifagu_`` is put before names without it.
+    tables : mapping, or what has `tables`
+        Name → columns, as `Imputed.tables` and marginals give them; ``lifagu_`` is put before names
+        without it.
     before : mapping, optional
         What `check_database` gave when the work began: results that another run has written since
         are not replaced, and this is a `BusyError`.
     """
     from lifagu.data.databases import write_results as write_into
 
+    if isinstance(tables, HasTables):
+        tables = tables.tables()
+    if not isinstance(tables, Mapping) or not all(isinstance(v, Mapping) for v in tables.values()):
+        raise ModelError(
+            "result tables are a mapping from names to columns, as found.tables() gives them, "
+            f"not {shown(tables)}"
+        )
     write_into(source_of(database), tables, before)
 
 

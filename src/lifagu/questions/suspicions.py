@@ -15,7 +15,7 @@ import numpy as np
 from lifagu.basics.arrays import Ints, distinct, group_lists, group_rows
 from lifagu.basics.words import counted
 from lifagu.errors import listed
-from lifagu.graph.evidence import Observation
+from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.likeness.merging import equal_up_to_scale
 from lifagu.relational.domains import Domain
@@ -23,6 +23,7 @@ from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.parsing import parse_argument
+from lifagu.relational.template import Template
 from lifagu.relational.terms import Argument, Atom, Logical
 
 MOST = 5  # of each sort
@@ -82,6 +83,33 @@ def _counted_twice(loaded: Loaded) -> Iterator[str]:
                 f"{_sort_of(graph, int(both[0]))} has which value, which then counts twice; make "
                 'one conditional on it ("given"), or have both learned together ("table": "learn")'
             )
+    yield from _beside_priors(graph, names, template, found)
+
+
+def _beside_priors(
+    graph: FactorGraph, names: GroundNames, template: Template, counted_by: Mapping[int, Ints]
+) -> Iterator[str]:
+    """Literal priors of single variables beside counted tables that say how often these occur."""
+    for number, rows in enumerate(names.rows if counted_by else ()):
+        written = template.parfactors.get(number)
+        if written is not None and not written.is_literal:
+            continue
+        factors = names.start(1 + number) + np.arange(len(rows))
+        factors = factors[np.diff(graph.offsets)[factors] == 1]
+        tables = np.unique(graph.factor_table[factors]).tolist()
+        telling = [each for each in tables if each >= 0 and np.ptp(graph.tables[each])]
+        told = factors[np.isin(graph.factor_table[factors], telling)]
+        own = distinct(graph.arguments[graph.offsets[told]])
+        for other, variables in counted_by.items():
+            both = np.intersect1d(own, variables, assume_unique=True)
+            if len(both):
+                yield (
+                    f"'{rows.prefix}' (parfactors[{number}]) is a prior of "
+                    f"{_sort_of(graph, int(both[0]))}, and "
+                    f"'{names.rows[other].prefix}' ({template.parfactors[other].place}) is counted "
+                    "and says how often it has which value as well; make that one conditional on "
+                    f"it (\"given\"), or leave '{rows.prefix}' out"
+                )
 
 
 def _hardly_counted(loaded: Loaded) -> Iterator[str]:
@@ -176,9 +204,10 @@ def _meant_as_constants(loaded: Loaded) -> Iterator[str]:
         if not isinstance(argument, Atom):
             continue
         for term, domain in zip(argument.terms, domains, strict=False):
-            if not isinstance(term, Logical) or len(term.name) < 2 or term.name in told:
+            if not isinstance(term, Logical) or term.name in told:
                 continue
-            spelt = (term.name, term.name.lower())
+            # X may well stand for anybody where somebody is called x
+            spelt = (term.name, term.name.lower())[: len(term.name)]
             meant = next((each for each in spelt if domain.find(each) is not None), None)
             if meant is not None:
                 told.add(term.name)
@@ -218,7 +247,14 @@ def _not_used(loaded: Loaded, layers: Sequence[Mapping[str, Observation]]) -> It
     """What is observed although no factor is about it."""
     graph = loaded.model
     if isinstance(graph, FactorGraph):
-        seen = graph.evidence(graph.layered(layers))
+        # of somebody new who was added, the model knows nothing
+        known = [
+            layer
+            if isinstance(layer, NamedEvidence)
+            else {name: seen for name, seen in layer.items() if name in graph.variable_names}
+            for layer in layers
+        ]
+        seen = graph.evidence(graph.layered(known))
         alone = seen.variables[graph.degrees[seen.variables] == 0]
         sorts = dict.fromkeys(map(graph.variable_names.__getitem__, alone[:1000].tolist()))
         if loaded.template is not None and isinstance(graph.variable_names, GroundNames):

@@ -32,7 +32,7 @@ from lifagu.questions import in_memory
 from lifagu.questions.asking import refuse_conditions, subject, with_known_guests
 from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.relation_answer import RelationAnswer
-from lifagu.questions.requested_marginals import asked_numbers, request, request_of_graph
+from lifagu.questions.requested_marginals import asked_numbers, of_kind, request, request_of_graph
 from lifagu.questions.statement import Statement
 from lifagu.questions.where_to_work import choose
 from lifagu.relational.key_columns import NO_KEYS
@@ -64,7 +64,7 @@ def ask_all(
     wanted: Wanted,
     *,
     top: int | None = None,
-    value: str | None = None,
+    value: str | int | None = None,
 ) -> RelationAnswer:
     """The marginals of all individuals of a relation, or of those wanted, perhaps ranked."""
     text("a relation that is asked about", relation)
@@ -146,7 +146,7 @@ def _of_graph(
         in_memory.grounded(case) if isinstance(model, ParfactorGraph) else model
     )
     graph = asked if isinstance(asked, FactorGraph) else asked.original
-    seen, every = graph.evidence(in_memory.bound(case)), _of_kind(graph, relation)
+    seen, every = graph.evidence(in_memory.bound(case)), of_kind(graph, relation)
     variables = every if chosen is None else chosen
     if wanted.most is not None and len(variables) > wanted.most:
         what = f"{relation} has {len(variables)} individuals, too many to list in one object"
@@ -171,13 +171,6 @@ def _of_graph(
     return RelationAnswer(
         relation, requested, observed, _labels(graph, every), total=len(requested)
     )
-
-
-def _of_kind(graph: FactorGraph, relation: str) -> Ints:
-    """The variables of a kind, by number."""
-    if relation not in graph.kinds:  # no factor has one of them
-        return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(graph.variable_kind == graph.kinds.index(relation))
 
 
 def _labels(graph: FactorGraph, variables: Ints) -> Labels:

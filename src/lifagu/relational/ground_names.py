@@ -65,6 +65,22 @@ class RowNames(Frozen):
             columns.append([texts[place] for place in places.tolist()])
         return [f"{self.prefix}({','.join(row)})" for row in zip(*columns, strict=True)]
 
+    def copied(self, node: int, old: str, new: str) -> str:
+        """The name of a copy, with a new individual in place of an old one; see `Names.copied`.
+
+        >>> domain = Domain.of("Person", ["7", "7.0"])
+        >>> RowNames("Knows", (domain, domain), np.array([[0, 1]])).copied(0, "7", "a b")
+        'Knows("a b",7.0)'
+        """
+        texts, is_own = [], False
+        for domain, number in zip(self.domains, self.rows[node].tolist(), strict=True):
+            same = domain.find(old.removeprefix(f"{domain.name}:")) == number
+            texts.append(constant_text(new) if same else _constant_text(domain, number))
+            is_own |= same
+        if not is_own or (self.which is not None and self.which[node] >= 0):
+            return Names("node", [self[node]]).copied(np.arange(1), old, new)[0]
+        return f"{self.prefix}({','.join(texts)})"
+
     def heads(self) -> Counter[str]:
         """What stands before the first parenthesis of names, and how often; few names are made."""
         named = np.zeros(len(self), dtype=np.bool_) if self.which is None else self.which >= 0
@@ -175,6 +191,17 @@ class GroundNames(Names):
             places = np.flatnonzero(which == number)
             found[places] = self.lists[number].of_nodes(nodes[places] - self._starts[number])
         return list(found)
+
+    def copied(self, nodes: Ints, old: str, new: str) -> list[str]:
+        """The names of copies of many nodes, with a new individual in place of an old one."""
+        found = []
+        for number, which in zip(nodes.tolist(), self.origins(nodes).tolist(), strict=True):
+            place, own = number - self._starts[which], self.lists[which]
+            if isinstance(own, RowNames):
+                found.append(own.copied(place, old, new))
+            else:
+                found += own.copied(np.array([place]), old, new)
+        return found
 
     def read_as(self, nodes: Ints, heads: Container[str]) -> Ints:
         """Those of some nodes whose names could be read as one of these words with an argument.

@@ -14,6 +14,7 @@ from lifagu.basics.columns import (
     Columns,
     FreeNames,
     KeyColumn,
+    ResultTable,
     Wide,
     plain_name,
     taken,
@@ -60,7 +61,7 @@ class MarginalTables:
 
     def tables(self) -> dict[str, Columns]:
         """The long table, and the wide one of each relation."""
-        return {LONG: self.long(), **self.wide()}
+        return {LONG: ResultTable(self.long()), **self.wide()}
 
     def wide(self) -> dict[str, Wide]:
         """One row for each individual: the probability of each label, and the likeliest one."""

@@ -270,6 +270,10 @@ class Vocabulary(Frozen):
 
     def why_not(self, name: str) -> str | None:
         """What is wrong with a name that looks like a ground variable's; None if it does not."""
+        whole = self.relation_names.find(name)
+        if whole is not None and self.relations[whole].of:
+            one = f"{name}({', '.join(self.relations[whole].of)})"
+            return f"'{name}' is a whole relation; name one of its variables: {one}"
         parsed = parse_ground(name)
         relation = self.relation_names.find(parsed[0]) if parsed else None
         if parsed is None or relation is None:

@@ -126,6 +126,11 @@ class RowParfactor:
     is_within: bool = False
 
     @property
+    def is_literal(self) -> bool:
+        """Whether the file has its table, one for all rows."""
+        return not (self.column or self.learned or self.learn or self.grouped or self.is_within)
+
+    @property
     def by(self) -> tuple[str, ...]:
         """The columns of rows that tell groups, of tables that are not counted."""
         return self.learn.by if self.learn else self.grouped.by if self.grouped else ()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lifagu.basics.cached import cached_property
 from lifagu.basics.columns import Columns, name_column
 from lifagu.basics.html import Framed, Shown
+from lifagu.basics.inputs import LabelShares
 from lifagu.basics.progress import Tell
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
@@ -213,9 +214,9 @@ class ClassMarginals(Framed, Computed):
     def _distribution(self, number: int) -> dict[str, float]:
         labels, value = self.whole.kinds.labels(number), int(self.whole.observed[number])
         if value >= 0:
-            return {label: float(place == value) for place, label in enumerate(labels)}
-        table = self.solution.marginals[number]
-        return dict(zip(labels, np.exp(np.asarray(table, dtype=np.float64)).tolist(), strict=True))
+            return LabelShares((label, float(place == value)) for place, label in enumerate(labels))
+        shares = np.exp(np.asarray(self.solution.marginals[number], dtype=np.float64))
+        return LabelShares(zip(labels, shares.tolist(), strict=True))
 
     def __getitem__(self, name: str) -> dict[str, float]:
         number = self.whole.kinds.find(self.model.place_of(name))

@@ -289,6 +289,23 @@ class AdmittedTransfer(Transfer):
         own = factor - int(self.guests.first_factor[guest])
         return self.lent[like], int(self._behind[like][own])
 
+    def speaking_of(self, individual: str) -> tuple[Transfer, str]:
+        """The transfer by which somebody's tables came, and what they are called there.
+
+        Parameters
+        ----------
+        individual : str
+            Somebody who was there, or who is admitted: their example stands for them.
+
+        Returns
+        -------
+        (Transfer, str)
+        """
+        if individual not in self.guests.names:
+            return self.base, individual
+        like = int(self.guests.like[self.guests.names.index(individual)])
+        return self.lent[like], self.examples[like].names[0]
+
     def _record(self, number: int) -> Record:
         moved, own = self._whose(number)
         name = self.original.factor_names[int(self.unknown[number])]

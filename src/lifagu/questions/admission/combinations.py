@@ -65,7 +65,7 @@ def combined(
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Combinations(Shown):
     """Questions planned over all combinations; `str` shows the plan, `run` computes."""
 

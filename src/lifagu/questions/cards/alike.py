@@ -15,6 +15,7 @@ from lifagu.filling.individuals import factor_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import NamedEvidence
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
 from lifagu.questions.cards.individual import Individual
 from lifagu.questions.cards.parts import AlikeIndividual, AlikeIndividuals
 from lifagu.questions.cards.tables import MOST_FILLED, own_holes
@@ -30,12 +31,20 @@ def alike(
 ) -> Iterator[AlikeIndividuals]:
     """Whom it is like by each measure by which anybody is, at most so many of each."""
     if moved is not None:
-        yield from _by_donors(who, moved, most)
+        yield from _by_filling(who, moved, most)
+    yield from _by_observations(who, seen, most)
+
+
+def _by_filling(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIndividuals]:
+    """The same by its tables and those that it took; where some are admitted, as they were."""
+    if isinstance(moved, AdmittedTransfer):
+        moved, called = moved.speaking_of(who.name)
+        who = Individual(moved.original, moved.original.individuals.index(called), who.domain)
+    yield from _by_donors(who, moved, most)
     if isinstance(moved, CohortTransfer):
         yield from _by_cohort(who, moved, most)
-    elif moved is not None:
+    else:
         yield from _by_tables(who, moved, most)
-    yield from _by_observations(who, seen, most)
 
 
 # ---- donors, cohorts and tables
