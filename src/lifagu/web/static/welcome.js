@@ -13,6 +13,7 @@ export function startWelcome(offer, opened) {
       if (state.model) close(state.model.id);
       opened({ ...model, title });
     } catch (error) {
+      if (body) error.message = error.message.replaceAll(`upload${query.ending}`, title); // as the server calls it
       if (body) explain(title, error);
       complain(error);
     }
