@@ -15,7 +15,7 @@ from lifagu.web.answering import ask, plan
 from lifagu.web.cohorts import cohorts
 from lifagu.web.colours import RELATIONAL, rounds_of
 from lifagu.web.files import figure, is_drawn, lifted_figure, written
-from lifagu.web.individuals import around, card, found
+from lifagu.web.individuals import around, card, found, prepared
 from lifagu.web.inputs import Request
 from lifagu.web.lists import listed, observed, ranked, scenarios
 from lifagu.web.overview import checked, overview
@@ -206,6 +206,7 @@ OPERATIONS: dict[str, Callable[[Workbench, Any], Reply]] = {
     "open": _shown(opened),
     "overview": _shown(overview),
     "check": _shown(checked),
+    "prepare": _shown(prepared),
     "find": _shown(found),
     "card": _shown(card),
     "around": _shown(around),
