@@ -320,6 +320,21 @@ def test_files_are_opened_or_refused_in_words(walk, tmp_path):
     walk.was_refused(422)
 
 
+def test_a_template_is_told_how_to_be_opened(walk):
+    page, files = walk.page, walk.page.get_by_label("Choose a model file")
+    model = {"format": "lifagu/1", "source": "sqlite:///m.db", "queries": []}
+    for name, is_template in (("factory.json", True), ("broken.json", False)):
+        if not is_template:
+            model = {"format": "lifagu/1", "factors": [{"name": "f", "args": ["source"]}]}
+        body = json.dumps(model).encode()
+        files.set_input_files({"name": name, "mimeType": "", "buffer": body})
+        page.get_by_role("alert").filter(has_text=name).wait_for()
+        help_shown = page.locator("#upload-help").inner_text()
+        assert ("lifagu serve factory.json --db" in help_shown) == is_template
+        page.get_by_role("button", name="Close this message").click()
+    walk.was_refused(422)
+
+
 def test_names_are_text_whatever_they_are(walk, tmp_path):
     name = '<img src=x onerror="alert(1)">'
     model = {

@@ -135,6 +135,7 @@ def test_what_if_by_clicking_and_scenarios_side_by_side(factory, chromium):
     settle_card(page)
     page.locator('#card .expected[data-variable="Age(M-200)"]').wait_for()
     page.get_by_role("button", name="Keep as a scenario").click()
+    page.get_by_role("button", name="Keep as a scenario").click()  # the same, so there is one
     page.get_by_role("button", name="Clear", exact=True).click()
     walk.tab("Ask")
     page.get_by_label("Variables to ask about").fill("Failed(M-200)")
@@ -205,6 +206,31 @@ def test_what_is_open_stays_open_and_mistakes_change_nothing(factory, chromium):
     done(walk)
 
 
+def test_scenarios_that_begin_alike_are_kept_apart(factory, chromium):
+    server, _ = factory
+    walk = walked(chromium, server)
+    page = walk.page
+    page.locator("#search").fill("M-200")
+    page.keyboard.press("Enter")
+    settle_card(page)
+    for what in ("Oil(M-200) were dark", "Failed(M-200) were yes", "Vibration(M-200) were up to"):
+        page.get_by_title(f"What if {what}").click()
+        settle_card(page)
+    keep = page.get_by_role("button", name="Keep as a scenario")
+    keep.click()
+    page.locator('[data-variable="Vibration(M-200)"]').get_by_role("button").click()
+    page.get_by_title("What if Vibration(M-200) were over").click()
+    settle_card(page)
+    keep.click()
+    walk.tab("Ask")
+    kept = page.locator("#scenarios button").all_inner_texts()
+    assert [each.split(" ×")[0] for each in kept] == [
+        "Oil(M-200) = dark and 2 more",
+        "Oil(M-200) = dark and 2 more (2)",
+    ]
+    done(walk)
+
+
 def test_single_variables_are_asked_about_and_words_stay_whole(hospital, chromium):
     walk = walked(chromium, hospital, PHONE)
     page = walk.page
@@ -256,6 +282,12 @@ def test_cohorts_lead_to_cards_and_the_surroundings_open(hospital, chromium):
     hub = page.locator("#around [aria-label*='Epid'][aria-label*='more factors']")
     hub.click()
     page.locator("#around .node").nth(nodes).wait_for()
+    own, seen = (
+        page.locator("#around .central").first.bounding_box(),
+        page.locator("#around").bounding_box(),
+    )
+    assert abs(own["x"] + own["width"] / 2 - seen["x"] - seen["width"] / 2) < seen["width"] / 2
+    assert abs(own["y"] - seen["y"] - seen["height"] / 2) < seen["height"] / 2
     neighbour = page.locator("#around .node.variable[aria-label*='Sick']:not(.central)").first
     other = re.search(r"Sick\((.+?)\)", neighbour.get_attribute("aria-label"))[1]
     neighbour.focus()

@@ -316,9 +316,12 @@ async function loadAround() {
   variables = new Map(found.variables.map((each) => [each.id, each]));
   const scene = { ...found.scene, nodes: found.scene.nodes.map(withMore) };
   around.show(scene, describe);
-  around.mark("central", found.variables.filter(({ central }) => central).map(({ id }) => id));
+  const own = found.variables.filter(({ central }) => central).map(({ id }) => id);
+  around.mark("central", own);
+  around.centre(own);
   around.observe(new Map(found.variables.filter(({ observed }) => observed !== null).map(({ id, observed }) => [id, observed])), describe);
-  const isShared = ({ more: many, individuals, central }) => many > 0 && (central || !individuals.length);
+  const isShared = ({ name, more: many, individuals, central }) =>
+    many > 0 && (central || !individuals.length) && !opened.includes(name);
   const hubs = found.variables.filter(isShared).map(({ name }) => name);
   byId("around-title").textContent = `Around ${state.individual}`;
   const others = found.variables.some(({ central, individuals }) => !central && individuals.length);

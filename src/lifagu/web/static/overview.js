@@ -32,7 +32,7 @@ export function findOverview() {
 export async function loadOverview() {
   if (shown === state.model) return;
   const { model } = state;
-  byId("overview-summary").textContent = `${model.summary}.`;
+  byId("overview-summary").textContent = `${readable(model.summary)}.`;
   for (const part of ["warnings", "questions", "relations", "tables", "quality"]) replace(byId(`overview-${part}`));
   const found = await findOverview();
   if (!found || shown === state.model || model !== state.model) return;
@@ -43,7 +43,7 @@ export async function loadOverview() {
 function show(found) {
   const { relations, tables, questions, warnings, observed, can_check: canCheck, checked_at_once: atOnce } = found;
   const missing = relations.reduce((sum, each) => sum + each.missing, 0);
-  byId("overview-summary").textContent = `${state.model.summary}; ${number(observed)} observed, ${number(missing)} to be predicted.`;
+  byId("overview-summary").textContent = `${readable(state.model.summary)}; ${number(observed)} observed, ${number(missing)} to be predicted.`;
   replace(byId("overview-warnings"), warnings.length ? told(warnings) : []);
   replace(byId("overview-questions"), questions.length ? inQuestions(questions, relations) : []);
   replace(byId("overview-relations"), make("h3", null, "What it is about"), inRelations(relations));
@@ -51,6 +51,8 @@ function show(found) {
   replace(byId("overview-quality"), canCheck ? quality() : []);
   if (atOnce) loadQuality();
 }
+
+const readable = (summary) => summary.replace(/\d+/g, (digits) => number(Number(digits)));
 
 const told = (warnings) =>
   make(
