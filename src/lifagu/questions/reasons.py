@@ -1,8 +1,8 @@
 """Why an answer is as it is: what each observation near it told, and which records stand behind it.
 
 An observation's part is found by leaving it out: the answer is asked for again as if nobody had
-made it. That takes a question for each, so it is done for one variable, and for those observations
-that share a factor with it, or with something unknown beside it.
+made it. That takes a question for each, so it is done for few variables, and for those observations
+that share a factor with one, or with something unknown beside it that is no hub.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lifagu.relational.learning_task import TableToLearn
 
 MOST_LEFT_OUT = 12  # observations that are left out in turn, the nearest ones
-MANY = 50  # factors of an observed variable that so many others depend on, and that is not left out
+MANY = 50  # factors of a variable on which so many others depend: it is not left out, nor leads on
 AT_A_TIME = 1000  # factors of unknown variables that are looked at, until enough is found
 HARDLY = 0.005  # by how much a probability must move for an observation to be told
 
@@ -164,12 +164,14 @@ def _probability(answer: Answer, top: int) -> float:
 def _observed_near(graph: FactorGraph, observed: Ints, variable: int) -> list[int]:
     """Observed variables that share a factor with this one, or with unknown ones beside it.
 
-    None if it was observed itself. No more is looked at than it takes to find enough.
+    None if it was observed itself. What is behind a hub is not near: one of very many strangers
+    hardly tells anything. No more is looked at than it takes to find enough.
     """
     if _among(np.array([variable]), observed)[0]:
         return []
     direct = np.concatenate([np.zeros(0, dtype=np.int64), *_beside(graph, np.array([variable]))])
     unknown = direct[~_among(direct, observed)]
+    unknown = unknown[(graph.degrees[unknown] <= MANY) | (unknown == variable)]
     found: dict[int, None] = {}
     for around in chain([direct], _beside(graph, np.unique(unknown))):
         near = around[_among(around, observed) & (graph.degrees[around] <= MANY)]
