@@ -166,6 +166,11 @@ def test_enter_takes_what_was_typed_however_fast(factory, chromium):
     walk.tab("Individual")  # nothing has changed, so nothing is asked
     assert asked.count("card") == 1
     assert asked.count("overview") == 0
+    page.get_by_title("What if Oil(M-200) were dark?").click()
+    page.get_by_role("button", name="Clear", exact=True).click()  # before it is answered
+    page.wait_for_load_state("networkidle")
+    settle_card(page)
+    assert page.get_by_role("button", name="as it was").count() == 0
     done(walk)
 
 

@@ -80,6 +80,7 @@ export async function refreshCard() {
   const body = request({ what: state.individual });
   const key = JSON.stringify([state.model.id, body]);
   if (key === answered) return;
+  answered = null;
   byId("panel-card").setAttribute("aria-busy", "true");
   try {
     const [found] = await Promise.all([newest("card", body), loadAround()]);
