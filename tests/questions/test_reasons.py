@@ -100,3 +100,14 @@ def test_of_many_answers_the_first_are_explained(capsys):
     )
     assert status == 0
     assert [each["variable"] for each in json.loads(out)["why"]] == names[:3]
+
+
+def test_strangers_behind_a_hub_are_not_near():
+    """Nobody's reasons are what was observed of somebody else of the same epidemic."""
+    build = lifagu.FactorGraph.build().variable("Epid")
+    for each in range(60):
+        build = build.variables([f"Sick.{each}", f"Age.{each}"])
+    risks = {f"r.{each}": [f"Sick.{each}", f"Age.{each}", "Epid"] for each in range(60)}
+    case = lifagu.open(build.factors(risks, [4, 1, 1, 3, 2, 5, 1, 1]).graph())
+    case = case.observe({f"Age.{each}": "true" for each in range(60)})
+    assert [each.variable for each in case.why("Sick.7").observations] == ["Age.7"]

@@ -128,7 +128,7 @@ def take_screenshots(folder: Path) -> None:
             _suppose(walk)
             keep(page, folder / "page-card.png")
             phone = Walk(running, server.address, PHONE)
-            phone.settled()
+            phone.settled().locator("#judgement").wait_for()
             _suppose(phone)
             keep(phone.page, folder / "page-phone.png")
 

@@ -239,6 +239,19 @@ def test_relational_models_are_listed_without_being_grounded(tmp_path):
     assert (smokes["total"], smokes["missing"]) == (10**6, 10**6)
 
 
+def test_what_is_compared_is_not_observed(hospital):
+    found = asked(hospital, "compare", evidence={"Age(c398)": "old"})
+    seen = {*hospital.came.own_evidence, "Age(c398)"}
+    assert len(found["variables"]) == 8
+    assert seen.isdisjoint(found["variables"])
+
+
+def test_cards_are_prepared_or_not(factory, tmp_path):
+    assert asked(factory, "prepare") == {}
+    plain = opened(ROOT / "examples/figure3.json", tmp_path)
+    assert asked(plain, "prepare") == {}
+
+
 @pytest.mark.parametrize(
     "body",
     [

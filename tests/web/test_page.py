@@ -134,12 +134,20 @@ def test_moving_theta_says_which_holes_fill_from_whom_and_why(walk):
 def test_a_hole_says_who_is_nearest_and_how_tables_are_used(walk):
     page = walk.open(tab="Holes")
     page.get_by_role("radio", name="Share").check()
-    walk.settled()  # what is opened in the list before would be closed again
+    walk.settled()
     record = page.locator(".record", has_text="r.p9").first
-    record.get_by_text("Who is nearest, and what would settle it").click()
+    for each in ("r.p9", "r.p10"):  # both are asked for at once
+        about = page.locator(f'.record [data-key="nearest {each}"]')
+        about.locator("summary").click()
     told = str(lifagu.transfer(WARDS).explain("r.p9")).splitlines()[0]
     record.locator(".explanation", has_text=told).wait_for()
     assert "takes the table of" in record.inner_text()
+    page.get_by_role("slider").press("ArrowRight")  # the list is replaced; what is open stays open
+    page.locator("#theta-value", has_text="0.01").wait_for()
+    walk.settled()
+    assert page.locator(".record details[open]").count() == 2
+    page.locator(".explanation:not(:empty)").nth(1).wait_for()
+    assert told in record.inner_text()
     walk.tab("Ask")
     page.locator("#unknown").select_option("mean")
     page.get_by_role("tab", name="Holes").click()
@@ -298,7 +306,7 @@ def test_files_are_opened_or_refused_in_words(walk, tmp_path):
     )
     page.get_by_label("Choose a model file").set_input_files(broken)
     page.get_by_role("alert").wait_for()
-    assert "upload.json:3" in page.get_by_role("alert").inner_text()
+    assert "broken.json:3" in page.get_by_role("alert").inner_text()
     page.get_by_role("button", name="Close this message").click()
     assert page.get_by_role("alert").count() == 0
     page.get_by_label("Choose a model file").set_input_files(
@@ -309,6 +317,21 @@ def test_files_are_opened_or_refused_in_words(walk, tmp_path):
         {"name": "x.json", "mimeType": "", "buffer": b" " * (2**23 + 1)}
     )
     assert "more than 8 MB" in page.get_by_role("alert").inner_text()
+    walk.was_refused(422)
+
+
+def test_a_template_is_told_how_to_be_opened(walk):
+    page, files = walk.page, walk.page.get_by_label("Choose a model file")
+    model = {"format": "lifagu/1", "source": "sqlite:///m.db", "queries": []}
+    for name, is_template in (("factory.json", True), ("broken.json", False)):
+        if not is_template:
+            model = {"format": "lifagu/1", "factors": [{"name": "f", "args": ["source"]}]}
+        body = json.dumps(model).encode()
+        files.set_input_files({"name": name, "mimeType": "", "buffer": body})
+        page.get_by_role("alert").filter(has_text=name).wait_for()
+        help_shown = page.locator("#upload-help").inner_text()
+        assert ("lifagu serve factory.json --db" in help_shown) == is_template
+        page.get_by_role("button", name="Close this message").click()
     walk.was_refused(422)
 
 

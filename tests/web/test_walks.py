@@ -82,7 +82,7 @@ def test_from_the_overview_to_a_list_to_a_card(factory, chromium, tmp_path):
     assert page.locator("#graph svg").count() == page.locator("#lifted svg").count() == 0
     assert "694 observed, 106 to be predicted" in page.inner_text("#overview-summary")
     page.locator("#judgement").wait_for()
-    assert page.inner_text("#judgement") == f"{case.validate().judgement()}."
+    assert page.inner_text("#judgement") == f"In short: {case.validate().judgement()}."
     page.locator("#overview-relations").get_by_role("button", name="Failed").click()
     page.locator("#list tbody tr").first.wait_for()
     best = case.ask_all("Failed", unobserved=True, top=2)
@@ -135,6 +135,7 @@ def test_what_if_by_clicking_and_scenarios_side_by_side(factory, chromium):
     settle_card(page)
     page.locator('#card .expected[data-variable="Age(M-200)"]').wait_for()
     page.get_by_role("button", name="Keep as a scenario").click()
+    page.get_by_role("button", name="Keep as a scenario").click()  # the same, so there is one
     page.get_by_role("button", name="Clear", exact=True).click()
     walk.tab("Ask")
     page.get_by_label("Variables to ask about").fill("Failed(M-200)")
@@ -145,6 +146,107 @@ def test_what_if_by_clicking_and_scenarios_side_by_side(factory, chromium):
     cells = page.locator("#scenarios-told tbody tr").nth(1).locator("td").all_inner_texts()
     assert f"{100 * before:.1f}" in cells[0]
     assert f"{100 * after:.1f}" in cells[1]
+    done(walk)
+
+
+def test_enter_takes_what_was_typed_however_fast(factory, chromium):
+    server, _ = factory
+    walk = walked(chromium, server)
+    page, asked = walk.page, []
+    page.on("request", lambda each: asked.append(each.url.rpartition("/")[2]))
+    page.keyboard.press("/")
+    page.keyboard.type("m-2")
+    page.locator("#search-found [role=option]", has_text="M-2").first.wait_for()
+    page.keyboard.type("00")
+    page.keyboard.press("Enter")
+    settle_card(page)
+    assert page.inner_text("#card-title") == "M-200"
+    assert (asked.count("card"), asked.count("around")) == (1, 1)
+    walk.tab("List")
+    walk.tab("Individual")  # nothing has changed, so nothing is asked
+    assert asked.count("card") == 1
+    assert asked.count("overview") == 0
+    page.get_by_title("What if Oil(M-200) were dark?").click()
+    page.get_by_role("button", name="Clear", exact=True).click()  # before it is answered
+    page.wait_for_load_state("networkidle")
+    settle_card(page)
+    assert page.get_by_role("button", name="as it was").count() == 0
+    done(walk)
+
+
+def test_what_is_open_stays_open_and_mistakes_change_nothing(factory, chromium):
+    server, _ = factory
+    walk = walked(chromium, server)
+    page = walk.page
+    walk.tab("Individual")
+    page.get_by_label("Whom to show").fill("M-200")
+    page.keyboard.press("Enter")
+    settle_card(page)
+    reason = page.locator('[data-key="why Failed(M-200)"]')
+    reason.locator("summary").click()
+    page.get_by_title("What if Oil(M-200) were dark?").focus()
+    page.keyboard.press("Enter")
+    page.locator(".moved:not(:empty)").first.wait_for()
+    assert reason.get_attribute("open") is not None
+    assert page.locator(":focus").inner_text() == "as it was"
+    page.get_by_label("Whom to show").fill("nobody")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    assert "no individual 'nobody'" in page.get_by_role("alert").inner_text()
+    page.get_by_role("button", name="as it was").click()  # it is still the card of M-200
+    page.locator(".moved:not(:empty)").first.wait_for(state="detached")
+    page.get_by_role("alert").wait_for(state="detached")
+    walk.tab("Ask")
+    page.get_by_label("Observe", exact=True).fill("Oil(M-200)")
+    page.get_by_label("as", exact=True).fill("red")
+    page.get_by_role("button", name="Set").click()
+    page.get_by_role("alert").wait_for()
+    assert "its range is clear, dark" in page.get_by_role("alert").inner_text()
+    assert page.locator("#supposed").is_hidden()
+    page.get_by_label("as", exact=True).fill("dark")
+    page.get_by_role("button", name="Set").click()
+    page.locator("#supposed", has_text="Oil(M-200) = dark").wait_for()
+    page.get_by_role("alert").wait_for(state="detached")
+    walk.was_refused(422)
+    done(walk)
+
+
+def test_scenarios_that_begin_alike_are_kept_apart(factory, chromium):
+    server, _ = factory
+    walk = walked(chromium, server)
+    page = walk.page
+    page.locator("#search").fill("M-200")
+    page.keyboard.press("Enter")
+    settle_card(page)
+    for what in ("Oil(M-200) were dark", "Failed(M-200) were yes", "Vibration(M-200) were up to"):
+        page.get_by_title(f"What if {what}").click()
+        settle_card(page)
+    keep = page.get_by_role("button", name="Keep as a scenario")
+    keep.click()
+    page.locator('[data-variable="Vibration(M-200)"]').get_by_role("button").click()
+    page.get_by_title("What if Vibration(M-200) were over").click()
+    settle_card(page)
+    keep.click()
+    walk.tab("Ask")
+    kept = page.locator("#scenarios button").all_inner_texts()
+    assert [each.split(" ×")[0] for each in kept] == [
+        "Oil(M-200) = dark and 2 more",
+        "Oil(M-200) = dark and 2 more (2)",
+    ]
+    done(walk)
+
+
+def test_single_variables_are_asked_about_and_words_stay_whole(hospital, chromium):
+    walk = walked(chromium, hospital, PHONE)
+    page = walk.page
+    page.locator("#overview-relations").get_by_role("button", name="Epid").click()
+    page.locator('.answer[data-name="Epid"]').wait_for()
+    assert page.get_by_role("tab", name="Ask").get_attribute("aria-selected") == "true"
+    walk.tab("List")
+    page.locator("#list tbody tr").first.wait_for()
+    lines = "(each) => each.map((one) => one.getClientRects().length)"
+    assert page.locator("#list th .link").evaluate_all(lines) == [1] * 50
+    assert "Each rests on" in page.inner_text("#list-note")
     done(walk)
 
 
@@ -185,6 +287,12 @@ def test_cohorts_lead_to_cards_and_the_surroundings_open(hospital, chromium):
     hub = page.locator("#around [aria-label*='Epid'][aria-label*='more factors']")
     hub.click()
     page.locator("#around .node").nth(nodes).wait_for()
+    own, seen = (
+        page.locator("#around .central").first.bounding_box(),
+        page.locator("#around").bounding_box(),
+    )
+    assert abs(own["x"] + own["width"] / 2 - seen["x"] - seen["width"] / 2) < seen["width"] / 2
+    assert abs(own["y"] - seen["y"] - seen["height"] / 2) < seen["height"] / 2
     neighbour = page.locator("#around .node.variable[aria-label*='Sick']:not(.central)").first
     other = re.search(r"Sick\((.+?)\)", neighbour.get_attribute("aria-label"))[1]
     neighbour.focus()

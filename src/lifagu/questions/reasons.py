@@ -1,13 +1,13 @@
 """Why an answer is as it is: what each observation near it told, and which records stand behind it.
 
 An observation's part is found by leaving it out: the answer is asked for again as if nobody had
-made it. That takes a question for each, so it is done for one variable, and for those observations
-that share a factor with it, or with something unknown beside it.
+made it. That takes a question for each, so it is done for few variables, and for those observations
+that share a factor with one, or with something unknown beside it that is no hub.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lifagu.relational.learning_task import TableToLearn
 
 MOST_LEFT_OUT = 12  # observations that are left out in turn, the nearest ones
-MANY = 50  # factors of an observed variable that so many others depend on, and that is not left out
+MANY = 50  # factors of a variable on which so many others depend: it is not left out, nor leads on
 AT_A_TIME = 1000  # factors of unknown variables that are looked at, until enough is found
 HARDLY = 0.005  # by how much a probability must move for an observation to be told
 
@@ -115,27 +115,46 @@ class Reasons(Shown):
 
 def reasons(case: Statement, variable: str) -> Reasons:
     """What an answer about one variable rests on."""
-    answer = _asked(case, variable)
-    top = int(np.argmax(answer.probabilities))
+    return reasons_of_each(case, [variable])[0]
+
+
+def reasons_of_each(case: Statement, variables: Sequence[str]) -> list[Reasons]:
+    """What answers rest on; an observation that is near several variables is left out once."""
+    answers = _asked(case, variables)
     graph, seen = in_memory.grounded(case), in_memory.bound(case)
-    number = graph.variable_names.number(variable)
-    observed = seen.bound.variables
-    near = (
-        [] if _among(np.array([number]), observed)[0] else _observed_near(graph, observed, number)
-    )
-    told = []
-    for name in map(graph.variable_names.__getitem__, near):
-        without = _asked(_without(case, graph, seen, name), variable)
-        told.append(ObservationReason(name, str(seen[name]), _probability(without, top)))
-    probability = _probability(answer, top)
+    about: dict[int, list[str]] = {}  # by observed variable those that it is near
+    for variable in variables:
+        number = graph.variable_names.number(variable)
+        for each in _observed_near(graph, seen.bound.variables, number):
+            about.setdefault(each, []).append(variable)
+    told: dict[str, list[ObservationReason]] = {each: [] for each in variables}
+    for number, some in about.items():
+        name = graph.variable_names[number]
+        for variable, without in _asked(_without(case, graph, seen, name), some).items():
+            probability = _probability(without, _top(answers[variable]))
+            told[variable].append(ObservationReason(name, str(seen[name]), probability))
+    return [_reasons(case, answers[each], told[each]) for each in variables]
+
+
+def _reasons(case: Statement, answer: Answer, told: list[ObservationReason]) -> Reasons:
+    """The reasons for an answer, what told most first."""
+    (variable,), top = answer.variables, _top(answer)
+    probability, value = _probability(answer, top), answer.ranges[0][top]
     told.sort(key=lambda each: -abs(each.without - probability))
-    loaded = case.opened.loaded(case.place)
-    value = answer.ranges[0][top]
-    return Reasons(variable, value, probability, tuple(told), tuple(_tables(loaded, graph, number)))
+    graph, loaded = in_memory.grounded(case), case.opened.loaded(case.place)
+    tables = _tables(loaded, graph, graph.variable_names.number(variable))
+    return Reasons(variable, value, probability, tuple(told), tuple(tables))
 
 
-def _asked(case: Statement, variable: str) -> Answer:
-    return asking.plan(case, [(variable,)], "auto", {}).run(case.place.progress).answers[0]
+def _asked(case: Statement, variables: Sequence[str]) -> dict[str, Answer]:
+    """An answer about each."""
+    planned = asking.plan(case, [(each,) for each in variables], "auto", {})
+    return dict(zip(variables, planned.run(case.place.progress).answers, strict=True))
+
+
+def _top(answer: Answer) -> int:
+    """The place of the most probable label."""
+    return int(np.argmax(answer.probabilities))
 
 
 def _probability(answer: Answer, top: int) -> float:
@@ -145,10 +164,14 @@ def _probability(answer: Answer, top: int) -> float:
 def _observed_near(graph: FactorGraph, observed: Ints, variable: int) -> list[int]:
     """Observed variables that share a factor with this one, or with unknown ones beside it.
 
-    No more is looked at than it takes to find enough.
+    None if it was observed itself. What is behind a hub is not near: one of very many strangers
+    hardly tells anything. No more is looked at than it takes to find enough.
     """
+    if _among(np.array([variable]), observed)[0]:
+        return []
     direct = np.concatenate([np.zeros(0, dtype=np.int64), *_beside(graph, np.array([variable]))])
     unknown = direct[~_among(direct, observed)]
+    unknown = unknown[(graph.degrees[unknown] <= MANY) | (unknown == variable)]
     found: dict[int, None] = {}
     for around in chain([direct], _beside(graph, np.unique(unknown))):
         near = around[_among(around, observed) & (graph.degrees[around] <= MANY)]

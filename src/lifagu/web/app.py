@@ -41,6 +41,7 @@ OPERATIONS = (
     "open",
     "overview",
     "check",
+    "prepare",
     "find",
     "card",
     "around",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import lifagu
 from lifagu.basics.arrays import Ints
-from lifagu.errors import ModelError
+from lifagu.errors import LifaguError, ModelError
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.cards.individual import individual
 from lifagu.questions.surroundings import surroundings
@@ -17,6 +18,9 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.web.inputs import Request
 from lifagu.web.lists import seen_in_words
 from lifagu.web.workbench import Workbench
+
+if TYPE_CHECKING:
+    from lifagu import Case
 
 MOST_FOUND = 12
 MOST_LIKE = 6
@@ -29,10 +33,31 @@ def found(bench: Workbench, request: Request) -> dict[str, Any]:
     }
 
 
+def prepared(bench: Workbench, _: Request) -> dict[str, Any]:
+    """What every card needs, computed before anybody asks for one: by a card that nobody sees."""
+    case = bench.came
+    if not _is_listed(bench, case) or not case.graph.individuals:
+        return {}
+    bench.progress.stage("getting ready for cards")
+    with suppress(LifaguError):  # which whoever asks is told
+        case.show(case.graph.individuals[0], like=MOST_LIKE)
+    return {}
+
+
+def _is_listed(bench: Workbench, case: Case) -> bool:
+    """Whether variables are known one by one, and not only by relation."""
+    return not (isinstance(case.model, ParfactorGraph) and case.is_whole and bench.is_large)
+
+
 def card(bench: Workbench, request: Request) -> dict[str, Any]:
     """Everything known, filled and predicted about one individual."""
-    bench.progress.stage(f"looking up {request.what[:60]}")
-    return bench.case(request).show(request.what, like=MOST_LIKE).json()
+
+    def looked_up() -> dict[str, Any]:
+        bench.progress.stage(f"looking up {request.what[:60]}")
+        return bench.case(request).show(request.what, like=MOST_LIKE).json()
+
+    # whoever supposes something and takes it back comes to the same card again
+    return bench.once(("card", repr(request)), looked_up)
 
 
 def around(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -41,7 +66,7 @@ def around(bench: Workbench, request: Request) -> dict[str, Any]:
     Of a variable with many factors the first ones are shown, and how many there are beside them.
     """
     case = bench.case(request)
-    if isinstance(case.model, ParfactorGraph) and case.is_whole and bench.is_large:
+    if not _is_listed(bench, case):
         return {"scene": None, "variables": [], "factors": []}
     graph = case.graph
     centres = _centres(bench, graph, request.what)

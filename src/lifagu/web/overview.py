@@ -70,7 +70,10 @@ def _over_ranges(case: Case, model: ParfactorGraph) -> Iterator[dict[str, Any]]:
             seen[each.relation] += math.prod(last - first + 1 for first, last in each.spans)
     for number, relation in enumerate(words.relations):
         total = math.prod(words.domains[each].size for each in words.domains_of[number])
-        yield _relation(relation.name, relation.of, relation.range, total, min(seen[number], total))
+        seen_here = min(seen[number], total)
+        yield _relation(
+            relation.name, relation.of, relation.range, total, seen_here, not relation.of
+        )
     if len(model.ground_part.variable_names):
         yield from _kinds(model.ground_part, np.zeros(0, dtype=np.int64), {})
 
@@ -97,12 +100,14 @@ def _kinds(
         if total[number]:
             first = int(np.argmax(kinds == number))
             labels = graph.labels(first) if name else ()
-            yield _relation(
-                name, domains.get(name, ()), labels, int(total[number]), int(seen[number])
-            )
+            of, is_single = domains.get(name, ()), graph.variable_names.find(name) is not None
+            yield _relation(name, of, labels, int(total[number]), int(seen[number]), is_single)
 
 
-def _relation(name: str, of: Any, labels: Any, total: int, observed: int) -> dict[str, Any]:
+def _relation(
+    name: str, of: Any, labels: Any, total: int, observed: int, is_single: bool
+) -> dict[str, Any]:
+    """What is said of a relation; is_single: its name is that of a variable, so it is no list."""
     return {
         "name": name,
         "of": list(of),
@@ -110,6 +115,7 @@ def _relation(name: str, of: Any, labels: Any, total: int, observed: int) -> dic
         "total": total,
         "observed": observed,
         "missing": total - observed,
+        "single": is_single,
     }
 
 

@@ -15,7 +15,7 @@ from lifagu.web.answering import ask, plan
 from lifagu.web.cohorts import cohorts
 from lifagu.web.colours import RELATIONAL, rounds_of
 from lifagu.web.files import figure, is_drawn, lifted_figure, written
-from lifagu.web.individuals import around, card, found
+from lifagu.web.individuals import around, card, found, prepared
 from lifagu.web.inputs import Request
 from lifagu.web.lists import listed, observed, ranked, scenarios
 from lifagu.web.overview import checked, overview
@@ -23,12 +23,13 @@ from lifagu.web.reply import KNOBS, Reply, json_reply
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, ParfactorGraph, Transfer
+    from lifagu import Case, FactorGraph, ParfactorGraph, Transfer
 
 MOST_CLASSES = 100
 MOST_MEMBERS = 50
 MOST_COMPARED = 15
 MOST_COMPARED_ANSWERS = 8
+MOST_LOOKED_AT = 100  # holes beside which there may be something to ask about
 COMPARED = ("auto", "published", "share", "profiles", "steps", "cohorts", "structure")
 NOTHING_TO_FILL = {
     "total": 0,
@@ -153,7 +154,7 @@ def compare(bench: Workbench, request: Request) -> dict[str, Any]:
     # estimated tables are cleaned by cohorts although they are known
     if not isinstance(whole, lifagu.FactorGraph) or not (len(whole.unknown) or whole.support):
         return {"total": 0, "variables": [], "methods": []}
-    variables = request.variables if request.variables is not None else _beside_holes(whole)
+    variables = request.variables if request.variables is not None else _telling(case, whole)
     methods = []
     for method in COMPARED:
         asked = replace(request, method=method, variables=variables)
@@ -184,17 +185,14 @@ def _answers(bench: Workbench, request: Request) -> dict[str, Any]:
         return {"answers": [], "error": error.told(KNOBS)}
 
 
-def _beside_holes(whole: FactorGraph) -> tuple[str, ...]:
-    """Arguments of the first unknown factors, or the first variables."""
-    places = [
-        variable
-        for factor in whole.unknown[:MOST_COMPARED].tolist()
-        for variable in whole.scope(factor)
-    ]
-    if not places:
-        return tuple(whole.variable_names[:MOST_COMPARED_ANSWERS])
-    chosen = list(dict.fromkeys(places[:100]))[:MOST_COMPARED_ANSWERS]
-    return tuple(whole.variable_names[each] for each in chosen)
+def _telling(case: Case, whole: FactorGraph) -> tuple[str, ...]:
+    """Arguments of the first unknown factors, or the first variables; none that was observed."""
+    holes = whole.unknown[:MOST_LOOKED_AT].tolist()
+    places = [variable for factor in holes for variable in whole.scope(factor)]
+    names = whole.variable_names
+    beside = [names[each] for each in places] if places else names[:MOST_LOOKED_AT]
+    open_ones = [each for each in dict.fromkeys(beside) if each not in case.graph_evidence]
+    return tuple(open_ones[:MOST_COMPARED_ANSWERS])
 
 
 def _shown(
@@ -208,6 +206,7 @@ OPERATIONS: dict[str, Callable[[Workbench, Any], Reply]] = {
     "open": _shown(opened),
     "overview": _shown(overview),
     "check": _shown(checked),
+    "prepare": _shown(prepared),
     "find": _shown(found),
     "card": _shown(card),
     "around": _shown(around),

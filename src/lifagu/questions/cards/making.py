@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lifagu.errors import NoAnswerError, TooLargeError
@@ -13,7 +14,7 @@ from lifagu.questions.cards.individual import individual
 from lifagu.questions.cards.over_cells import card_over_cells, is_large
 from lifagu.questions.cards.parts import PredictedValue
 from lifagu.questions.cards.tables import filled, links
-from lifagu.questions.reasons import Reasons, reasons
+from lifagu.questions.reasons import Reasons, reasons_of_each
 from lifagu.questions.statement import Statement
 from lifagu.questions.where_to_work import choose
 
@@ -56,13 +57,15 @@ def _why(case: Statement, predicted: tuple[PredictedValue, ...]) -> tuple[Reason
     for each in sorted(predicted, key=lambda each: -each.apart):
         if each.apart >= TELLING:
             found.setdefault(each.relation, each)
-    every = [_reasons(case, each.variable) for each in [*found.values()][:MOST_REASONS]]
-    return tuple(each for each in every if each and (each.tables or each.telling))
+    every = _reasons(case, [each.variable for each in found.values()][:MOST_REASONS])
+    return tuple(each for each in every if each.tables or each.telling)
 
 
-def _reasons(case: Statement, variable: str) -> Reasons | None:
-    """The reasons for an answer; None where without some observation there would be none."""
+def _reasons(case: Statement, variables: Sequence[str]) -> list[Reasons]:
+    """The reasons for answers, except where without some observation there would be none."""
     try:
-        return reasons(case, variable)
+        return reasons_of_each(case, variables) if variables else []
     except (NoAnswerError, TooLargeError):
-        return None
+        if len(variables) == 1:
+            return []
+        return [reason for each in variables for reason in _reasons(case, [each])]

@@ -88,7 +88,7 @@ export function startAsk() {
     make("p", { id: "answers-note", class: "summary" }),
     make(
       "label",
-      { id: "filtering", class: "filter" },
+      { id: "filtering", class: "filter", hidden: true },
       "Show",
       make("input", {
         id: "filter",
@@ -129,10 +129,14 @@ function named(event) {
   refreshAnswers();
 }
 
-function observed(event) {
+// What cannot be observed is refused here, and stays to be mended where it was typed.
+async function observed(event) {
   event.preventDefault();
-  suppose(byId("seen-name").value.trim(), byId("seen-value").value.trim());
-  event.target.reset();
+  const [name, value] = [byId("seen-name").value.trim(), byId("seen-value").value.trim()];
+  const evidence = { ...state.evidence, [name]: value };
+  if (!(await newest("plan", request({ variables: names(), evidence }), "observing"))) return;
+  byId("observing").reset();
+  suppose(name, value);
 }
 
 export async function refreshAnswers() {

@@ -1,15 +1,16 @@
 // One individual's card: known, filled and predicted, whom it is like, what is around it, and what if.
 
-import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
+import { announce, byId, counted, make, number, percent, renew, replace } from "./dom.js";
 import { Figure } from "./figure.js";
 import { restore, suppose } from "./observe.js";
 import { complete } from "./search.js";
-import { change, newest, on, request, state } from "./state.js";
+import { change, forgive, newest, on, request, state } from "./state.js";
 
 let around = null; // the figure
 let opened = []; // variables around which more is shown
 let usual = { key: null, probabilities: new Map() }; // answers with nothing supposed, by variable
 let shown = null; // the individual whose card stands there
+let answered = null; // the request that this card answers
 
 export function startCard() {
   replace(
@@ -39,10 +40,10 @@ export function startCard() {
       make("div", { id: "around", class: "canvas" }),
     ),
   );
-  around = new Figure(byId("around"), document.querySelector("[data-zooms=around]"), { least: 0.5, onPick: pick });
+  around = new Figure(byId("around"), document.querySelector("[data-zooms=around]"), { least: 0.85, onPick: pick });
   on("model", () => {
     change({ individual: null });
-    shown = null;
+    shown = answered = null;
     byId("card-name").value = "";
     replace(byId("card"), make("p", { class: "quiet" }, hint()));
     byId("around-pane").hidden = true;
@@ -62,22 +63,32 @@ async function lookUp(event) {
   showIndividual(found ? found.name : text);
 }
 
-export function showIndividual(name) {
+function showIndividual(name) {
+  chooseIndividual(name);
+  return refreshCard();
+}
+
+export function chooseIndividual(name) {
+  forgive();
   opened = [];
   change({ individual: name });
   byId("card-name").value = name;
-  return refreshCard();
 }
 
 export async function refreshCard() {
   if (state.individual === null) return;
   const body = request({ what: state.individual });
+  const key = JSON.stringify([state.model.id, body]);
+  if (key === answered) return;
+  answered = null;
   byId("panel-card").setAttribute("aria-busy", "true");
   try {
     const [found] = await Promise.all([newest("card", body), loadAround()]);
+    if (found === null && state.individual === body.what) state.individual = shown; // whose card is still there
     if (!found) return;
     await findUsual(found, body);
     show(found);
+    answered = key;
   } finally {
     byId("panel-card").setAttribute("aria-busy", "false");
   }
@@ -108,8 +119,7 @@ function show(found) {
   const { individual, domain, known, predicted, filled, filled_count: filledCount, alike, why, links, notes } = found;
   const isNew = shown !== individual;
   shown = individual;
-  const focus = focused();
-  replace(
+  renew(
     byId("card"),
     make(
       "div",
@@ -135,11 +145,9 @@ function show(found) {
   );
   if (isNew) {
     announce(`${individual}: ${counted(known.length, "fact")} known, ${predicted.length} predicted`);
-    byId("card-title").focus({ preventScroll: true });
-  } else if (focus) byId("card").querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+    byId("card-title").focus();
+  }
 }
-
-const focused = () => (byId("card").contains(document.activeElement) ? document.activeElement.dataset.key : null);
 
 const column = (...blocks) => make("div", { class: "card-column" }, blocks);
 
@@ -167,7 +175,7 @@ function fact(known) {
   const usualShare = share === null ? "" : `so are ${percent(share)} of ${number(many)} observed`;
   return make(
     "div",
-    { class: `fact${changed ? " changed" : ""}`, "data-variable": variable },
+    { class: `fact${changed ? " changed" : ""}`, "data-variable": variable, "data-key": variable },
     make("span", { class: "fact-name" }, titled(known)),
     make("strong", null, certain ? value : `probably ${value}`),
     count > 1 ? make("span") : whatIf(variable, changed),
@@ -194,7 +202,7 @@ function expected(predicted) {
   const supposedUnknown = state.evidence[variable] === null;
   return make(
     "div",
-    { class: "expected", "data-variable": variable },
+    { class: "expected", "data-variable": variable, "data-key": variable },
     make(
       "div",
       { class: "expected-head" },
@@ -252,7 +260,7 @@ function reason({ variable, value: label, probability, observations, tables }) {
   );
   return make(
     "details",
-    null,
+    { "data-key": `why ${variable}` },
     make("summary", null, `${variable} is ${label} with ${percent(probability)}`),
     make("ul", { class: "plain" }, told, learned),
   );
@@ -261,7 +269,7 @@ function reason({ variable, value: label, probability, observations, tables }) {
 function hole({ factor, status, takes, reason: why, share, guess, told }) {
   return make(
     "details",
-    null,
+    { "data-key": `hole ${factor}` },
     make(
       "summary",
       null,
@@ -299,6 +307,7 @@ function likeness({ measure, nearest, as_near: asNear }) {
 
 // ---- what is around it
 
+const SHORT = new Intl.NumberFormat("en", { notation: "compact" });
 let variables = new Map();
 
 async function loadAround() {
@@ -308,20 +317,27 @@ async function loadAround() {
   variables = new Map(found.variables.map((each) => [each.id, each]));
   const scene = { ...found.scene, nodes: found.scene.nodes.map(withMore) };
   around.show(scene, describe);
-  around.mark("central", found.variables.filter(({ central }) => central).map(({ id }) => id));
+  const own = found.variables.filter(({ central }) => central).map(({ id }) => id);
+  around.mark("central", own);
+  around.centre(own);
   around.observe(new Map(found.variables.filter(({ observed }) => observed !== null).map(({ id, observed }) => [id, observed])), describe);
-  const isShared = ({ more: many, individuals, central }) => many > 0 && (central || !individuals.length);
+  const isShared = ({ name, more: many, individuals, central }) =>
+    many > 0 && (central || !individuals.length) && !opened.includes(name);
   const hubs = found.variables.filter(isShared).map(({ name }) => name);
   byId("around-title").textContent = `Around ${state.individual}`;
+  const others = found.variables.some(({ central, individuals }) => !central && individuals.length);
   byId("around-note").textContent = [
-    "Two steps of the graph. Click somebody else to go there.",
+    "Two steps of the graph.",
+    others ? "Click somebody else to go there." : "",
     hubs.length ? `Click ${hubs.slice(0, 3).join(" or ")} to see more of what it leads to.` : "",
   ].join(" ");
 }
 
 const withMore = (node) => {
   const many = variables.get(node.id)?.more;
-  return many ? { ...node, caption: `+ ${number(many)} factors` } : node;
+  if (!many) return node;
+  const [caption, title] = [`+ ${SHORT.format(many)}`, `${node.title}, ${number(many)} more factors`];
+  return { ...node, caption, title, height: node.height + 8, width: Math.max(node.width, 60) };
 };
 
 function describe(node) {

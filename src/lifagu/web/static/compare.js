@@ -31,12 +31,13 @@ function show({ total, methods, variables }) {
   const heads = methods.map(({ method }) =>
     make("th", { scope: "col" }, method === "steps" ? `${state.steps} steps` : TITLES[method]),
   );
+  const isSame = total === 0 && methods.every((each) => rounded(each) === rounded(methods[0]));
   replace(
     byId("compared"),
     total === 0
-      ? make("p", { class: "summary" }, "Every table is known, so all agree.")
+      ? make("p", { class: "summary" }, `Every table is known${isSame ? ", so all agree" : ""}.`)
       : holes(total, methods, heads),
-    variables.length
+    variables.length && !isSame
       ? answers(
           methods,
           variables,
@@ -45,6 +46,8 @@ function show({ total, methods, variables }) {
       : [],
   );
 }
+
+const rounded = ({ answers: { answers: found } }) => JSON.stringify(found.map(({ probabilities }) => probabilities.map((each) => each.toFixed(6))));
 
 function holes(total, methods, heads) {
   const rows = methods[0].records.map(({ factor }, place) =>

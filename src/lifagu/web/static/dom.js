@@ -22,6 +22,22 @@ export function replace(element, ...children) {
   element.replaceChildren(...children.flat(3).filter((child) => child !== null && child !== undefined));
 }
 
+// The same, where what was open stays open and what had the focus keeps it, as far as it is found again by its key.
+export function renew(element, ...children) {
+  const byKey = (key) => element.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const opened = [...element.querySelectorAll("details[open][data-key]")].map((each) => each.dataset.key);
+  const focused = [];
+  if (element.contains(document.activeElement)) {
+    for (let each = document.activeElement; each !== element; each = each.parentElement) {
+      if (each.dataset.key) focused.push(each.dataset.key);
+    }
+  }
+  replace(element, ...children);
+  for (const key of opened) byKey(key)?.setAttribute("open", "");
+  const found = focused.map(byKey).find(Boolean);
+  (found?.matches("button, [tabindex]") ? found : found?.querySelector("button, summary"))?.focus();
+}
+
 export const percent = (value) =>
   value > 0 && value < 0.0005
     ? "<\u202f0.1\u202f%"

@@ -148,6 +148,14 @@ export class Figure {
     this.fitted = true;
   }
 
+  // Moves what is seen, so that these are in the middle of it.
+  centre(ids) {
+    const places = ids.map((id) => this.nodes.get(id).node);
+    const middle = (axis) => (this.scale * places.reduce((sum, each) => sum + each[axis], 0)) / places.length;
+    const { clientWidth, clientHeight } = this.container;
+    this.container.scrollTo(middle("x") - clientWidth / 2, middle("y") - clientHeight / 2);
+  }
+
   zoom(scale) {
     this.fitted = false;
     this.scale = Math.min(Math.max(scale, 0.1), 4);

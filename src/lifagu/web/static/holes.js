@@ -1,7 +1,7 @@
 // Holes: how they are filled, for which threshold, from whom, with what share, and why.
 
 import { cohortsPart } from "./cohorts.js";
-import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
+import { announce, byId, counted, make, number, percent, renew, replace } from "./dom.js";
 import { complete } from "./search.js";
 import { light } from "./panes.js";
 import { change, newest, on, request, state } from "./state.js";
@@ -16,6 +16,7 @@ const METHODS = {
   published: ["Published", "the paper to the letter"],
 };
 const FEW = 10; // records that are shown at first
+let most = FEW; // records that are shown now
 const NO_THETA = ["auto", "cohorts"]; // nobody has to agree there
 const STATUSES = {
   transferred: "filled",
@@ -80,6 +81,7 @@ export function startHoles() {
     cohortsPart(),
     addForm(),
   );
+  on("model", () => (most = FEW));
   on("model theta method steps", showChoices);
   on("transfers", showTransfers);
 }
@@ -163,14 +165,18 @@ function showTransfers() {
   const thresholds = byTheta.map(([theta, count]) => `${Number(theta.toFixed(3))}: ${number(count)}`).join(" · ");
   byId("theta-words").textContent = total === 0 ? "" : `Filled at θ = ${thresholds}`;
   byId("theta").disabled = total === 0;
-  showRecords(classes, more, FEW);
+  showRecords(classes, more);
 }
 
 // The first ones, the others when they are asked for.
-function showRecords(classes, more, most) {
+function showRecords(classes, more) {
   const left = classes.length - most;
-  const all = () => showRecords(classes, more, classes.length);
-  replace(
+  const all = () => {
+    most = Infinity;
+    showRecords(classes, more);
+    byId("holes").children[FEW].focus();
+  };
+  renew(
     byId("holes"),
     classes.slice(0, most).map(record),
     left > 0 ? make("li", null, make("button", { type: "button", onclick: all }, `Show ${number(left)} more`)) : [],
@@ -187,6 +193,7 @@ function record(entry) {
     {
       class: `record ${status}`,
       "data-ids": ids.join(" "),
+      "data-key": factor,
       tabindex: "0",
       onpointerenter: () => light(related),
       onpointerleave: () => light([]),
@@ -205,7 +212,7 @@ function record(entry) {
     competing.length > 1
       ? make(
           "details",
-          null,
+          { "data-key": `tables of ${factor}` },
           make("summary", null, `${entry.tables} tables compete`),
           make(
             "ul",
@@ -229,10 +236,11 @@ function record(entry) {
 // Who agrees, who is nearest, what would settle it: asked for when it is opened.
 function explanation(factor) {
   const text = make("p", { class: "reason explanation" });
-  const details = make("details", null, make("summary", null, "Who is nearest, and what would settle it"), text);
+  const summary = make("summary", null, "Who is nearest, and what would settle it");
+  const details = make("details", { "data-key": `nearest ${factor}` }, summary, text);
   details.addEventListener("toggle", async () => {
     if (!details.open || text.textContent) return;
-    const found = await newest("explain", request({ what: factor }));
+    const found = await newest("explain", request({ what: factor }), `explain ${factor}`);
     if (found) text.textContent = found.text;
   });
   return details;

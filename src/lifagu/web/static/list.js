@@ -1,7 +1,8 @@
 // A relation as a ranked list, a screen at a time, with filters; all of it as a file.
 
+import { findOverview } from "./overview.js";
 import { save } from "./keep.js";
-import { announce, byId, make, number, percent, replace } from "./dom.js";
+import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
 import { newest, on, request, state } from "./state.js";
 
 const PAGE = 50;
@@ -58,8 +59,15 @@ export function startList(show) {
   });
 }
 
+// Whether there is a list of it; what is a single variable has none.
+export async function isListed(relation) {
+  await findRelations();
+  return relations.some(({ name }) => name === relation);
+}
+
 // Go to a relation, perhaps ranked by one of its values.
 export function chooseRelation(relation, value = "") {
+  clearTimeout(waiting);
   Object.assign(chosen, { relation, value, offset: 0, having: "", containing: "" });
   byId("list-containing").value = "";
 }
@@ -83,14 +91,13 @@ function turn(by) {
 
 function asked() {
   const { relation, value, unobserved, containing, having, offset } = chosen;
-  const pair = having ? [having.split("\t")] : [];
-  return { what: relation, value, unobserved, containing, having: pair, offset };
+  return { what: relation, value, unobserved, containing, having: having ? [JSON.parse(having)] : [], offset };
 }
 
 async function findRelations() {
   if (relations.length) return;
-  const found = await newest("overview", request(), "relations");
-  relations = (found?.relations ?? []).filter(({ name, of, total }) => name && (of.length || total > 1));
+  const found = await findOverview();
+  relations = (found?.relations ?? []).filter(({ name, single }) => name && !single);
   replace(
     byId("list-relation"),
     relations.map(({ name }) => make("option", { value: name }, name)),
@@ -101,13 +108,14 @@ async function findRelations() {
     relations
       .filter(({ observed }) => observed)
       .flatMap(({ name, labels }) =>
-        labels.slice(0, 50).map((label) => make("option", { value: `${name}\t${label}` }, `${name} = ${label}`)),
+        labels.slice(0, 50).map((label) => make("option", { value: JSON.stringify([name, label]) }, `${name} = ${label}`)),
       ),
   );
 }
 
 export async function loadList() {
   await findRelations();
+  for (const each of byId("panel-list").querySelectorAll(".filters, .paging, #list-save")) each.hidden = !relations.length;
   if (!relations.length) {
     byId("list-note").textContent = "This model has no relations to list; ask about its variables by name.";
     return;
@@ -116,8 +124,12 @@ export async function loadList() {
   byId("list-relation").value = chosen.relation;
   byId("list-having").value = chosen.having;
   const found = await newest("ranked", request(asked()));
+  if (found && chosen.offset && chosen.offset >= found.total) return turn(-chosen.offset); // there are fewer now
   if (found) show(found);
-  else replace(byId("list"));
+  if (found === null) {
+    byId("list-note").textContent = "";
+    replace(byId("list"));
+  }
 }
 
 const mostMissing = () => relations.reduce((one, other) => (other.missing > one.missing ? other : one)).name;
@@ -133,7 +145,10 @@ function show({ relation, labels, value, total, offset, rows, left_out: left, by
   const what = byClass ? "groups of individuals that cannot be told apart" : "individuals";
   const range = rows.length ? `${number(offset + 1)} to ${number(until)} of ${number(total)} ${what}` : "Nobody";
   const without = left ? `; ${number(left)} have no answer` : "";
-  byId("list-note").textContent = `${range}${without}, by P(${relation} = ${value}).`;
+  const lent = Math.max(0, ...rows.map((each) => each.lent));
+  const isSame = rows.every((each) => each.lent === lent); // which is then said once
+  const resting = isSame && lent ? ` Each rests on ${counted(lent, "lent table")}.` : "";
+  byId("list-note").textContent = `${range}${without}, by P(${relation} = ${value}).${resting}`;
   announce(byId("list-note").textContent);
   byId("list-back").disabled = offset === 0;
   byId("list-on").disabled = until >= total;
@@ -147,13 +162,13 @@ function show({ relation, labels, value, total, offset, rows, left_out: left, by
         "table",
         { class: "wide" },
         make("thead", null, make("tr", null, ["Rank", "Who", `P(${value})`, "Likeliest", "Beside that"].map((each) => make("th", { scope: "col" }, each)))),
-        make("tbody", null, rows.map((each, place) => row(each, offset + place + 1, value))),
+        make("tbody", null, rows.map((each, place) => row(each, offset + place + 1, value, isSame))),
       ),
     ),
   );
 }
 
-function row({ name, labels, probabilities, observed, supposed, individuals, lent }, rank, value) {
+function row({ name, labels, probabilities, observed, supposed, individuals, lent }, rank, value, isSame) {
   const share = probabilities[labels.indexOf(value)] ?? 0;
   const best = labels[probabilities.indexOf(Math.max(...probabilities))];
   const inner = make("span", { class: "fill" });
@@ -161,7 +176,7 @@ function row({ name, labels, probabilities, observed, supposed, individuals, len
   const who = individuals.length
     ? individuals.map((each) => make("button", { type: "button", class: "link", onclick: () => showIndividual(each) }, each))
     : name;
-  const notes = [supposed && "supposed", observed && !supposed && "observed", lent && `rests on ${number(lent)} lent tables`];
+  const notes = [supposed && "supposed", observed && !supposed && "observed", !isSame && lent && `rests on ${counted(lent, "lent table")}`];
   return make(
     "tr",
     { "data-name": name },

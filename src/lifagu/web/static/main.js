@@ -1,7 +1,7 @@
 // Where everything begins: the tabs, what is loaded when something is opened or changed, and messages.
 
-import { cancel, start } from "./api.js";
-import { refreshCard, showIndividual, startCard } from "./card.js";
+import { Refused, ask, cancel, start } from "./api.js";
+import { chooseIndividual, refreshCard, startCard } from "./card.js";
 import { loadCohorts, startCohorts } from "./cohorts.js";
 import { loadColours, startColours } from "./colours.js";
 import { loadCompare, startCompare } from "./compare.js";
@@ -9,7 +9,7 @@ import { announce, byId, make, replace } from "./dom.js";
 import { loadTransfers, showFactor, startHoles } from "./holes.js";
 import { startEvidence } from "./evidence.js";
 import { startKeep } from "./keep.js";
-import { chooseRelation, loadList, startList } from "./list.js";
+import { chooseRelation, isListed, loadList, startList } from "./list.js";
 import { askAbout, refreshAnswers, startAsk } from "./ask.js";
 import { startObserving } from "./observe.js";
 import { loadOverview, startOverview } from "./overview.js";
@@ -58,10 +58,10 @@ function startTabs() {
     choose(next);
     byId(`tab-${next}`).focus();
   });
-  choose(tab);
+  show(tab);
 }
 
-function choose(name) {
+function show(name) {
   tab = name;
   for (const each of Object.keys(TABS)) {
     byId(`tab-${each}`).setAttribute("aria-selected", String(each === name));
@@ -69,7 +69,11 @@ function choose(name) {
     byId(`panel-${each}`).hidden = each !== name;
   }
   byId("work").dataset.tab = name;
-  if (state.model) return busy(loadTab());
+}
+
+function choose(name) {
+  show(name);
+  return busy(loadTab());
 }
 
 // What only one tab shows is loaded when that tab is open.
@@ -101,9 +105,19 @@ function opened(model) {
   document.title = `${model.title} – lifagu`;
   byId("another").hidden = false;
   showWelcome(false);
-  choose("overview");
+  show("overview");
   announce(`${model.title} is open: ${model.summary}`);
-  refresh({ graph: true, filling: true });
+  refresh({ graph: true, filling: true }).then(prepare);
+}
+
+// Of a large model, what every card needs is computed while the overview is read.
+async function prepare() {
+  if (isDrawn() || !state.model.has_individuals) return;
+  try {
+    await ask(state.model.id, "prepare", {});
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error; // what could not be is said where it is asked for
+  }
 }
 
 let quiet = false;
@@ -168,11 +182,12 @@ function pickFactor(id) {
 // ---- from one place to another
 
 function openCard(individual) {
-  busy(showIndividual(individual));
+  chooseIndividual(individual);
   choose("card");
 }
 
-function openList(relation, value) {
+async function openList(relation, value) {
+  if (!(await isListed(relation))) return askIt(relation);
   chooseRelation(relation, value);
   choose("list");
 }

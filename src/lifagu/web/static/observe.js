@@ -99,7 +99,10 @@ function showSupposed() {
 function keepScenario() {
   const { scenarios, evidence } = state;
   const names = Object.entries(evidence).map(([name, seen]) => `${name} = ${inWords(seen)}`);
-  const name = names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(", ");
+  const title = names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(", ");
+  const isOther = (each) => each in scenarios && JSON.stringify(scenarios[each]) !== JSON.stringify(evidence);
+  let name = title;
+  for (let number = 2; isOther(name); number++) name = `${title} (${number})`;
   change({ scenarios: { ...scenarios, [name]: evidence } });
   announce(`kept as a scenario: ${name}; scenarios are compared under Ask`);
 }

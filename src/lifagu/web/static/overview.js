@@ -4,6 +4,7 @@ import { byId, counted, make, number, percent, replace } from "./dom.js";
 import { newest, on, request, state } from "./state.js";
 
 let shown = null; // the model whose overview stands there
+let asked = null; // for what, once for each model
 let open = {}; // what leads elsewhere
 
 export function startOverview(leads) {
@@ -17,16 +18,24 @@ export function startOverview(leads) {
     make("section", { id: "overview-tables" }),
     make("section", { id: "overview-quality" }),
   );
-  on("model", () => (shown = null));
+  on("model", () => (shown = asked = null));
+}
+
+// What there is to say about the model, which nothing that is supposed changes.
+export function findOverview() {
+  asked ??= newest("overview", request());
+  const mine = asked;
+  mine.then((found) => !found && asked === mine && (asked = null)); // and may be asked for again
+  return mine;
 }
 
 export async function loadOverview() {
   if (shown === state.model) return;
   const { model } = state;
-  byId("overview-summary").textContent = `${model.summary}.`;
+  byId("overview-summary").textContent = `${readable(model.summary)}.`;
   for (const part of ["warnings", "questions", "relations", "tables", "quality"]) replace(byId(`overview-${part}`));
-  const found = await newest("overview", request());
-  if (!found) return;
+  const found = await findOverview();
+  if (!found || shown === state.model || model !== state.model) return;
   shown = model;
   show(found);
 }
@@ -34,14 +43,16 @@ export async function loadOverview() {
 function show(found) {
   const { relations, tables, questions, warnings, observed, can_check: canCheck, checked_at_once: atOnce } = found;
   const missing = relations.reduce((sum, each) => sum + each.missing, 0);
-  byId("overview-summary").textContent = `${state.model.summary}; ${number(observed)} observed, ${number(missing)} to be predicted.`;
+  byId("overview-summary").textContent = `${readable(state.model.summary)}; ${number(observed)} observed, ${number(missing)} to be predicted.`;
   replace(byId("overview-warnings"), warnings.length ? told(warnings) : []);
-  replace(byId("overview-questions"), questions.length ? asked(questions, relations) : []);
+  replace(byId("overview-questions"), questions.length ? inQuestions(questions, relations) : []);
   replace(byId("overview-relations"), make("h3", null, "What it is about"), inRelations(relations));
   replace(byId("overview-tables"), make("h3", null, "Where tables come from"), inTables(tables));
   replace(byId("overview-quality"), canCheck ? quality() : []);
   if (atOnce) loadQuality();
 }
+
+const readable = (summary) => summary.replace(/\d+/g, (digits) => number(Number(digits)));
 
 const told = (warnings) =>
   make(
@@ -56,9 +67,9 @@ const told = (warnings) =>
   );
 
 // A question names a variable, or a whole relation, which is a list.
-function asked(questions, relations) {
-  const lists = relations.filter(({ of }) => of.length).map(({ name }) => name);
-  const ask = (each) => (lists.includes(each) ? open.relation(each) : open.question(each));
+function inQuestions(questions, relations) {
+  const names = relations.map(({ name }) => name);
+  const ask = (each) => (names.includes(each) ? open.relation(each) : open.question(each));
   const button = (each) => make("button", { type: "button", onclick: () => ask(each) }, each);
   return [
     make("h3", null, "Its own questions"),
@@ -168,7 +179,7 @@ function showQuality({ judgement, hidden, log_loss: loss, accuracy, baseline, re
   const total = loss === null || accuracy === null ? [] : [row("all", { hidden, log_loss: loss, accuracy, baseline }, "total")];
   replace(
     byId("quality"),
-    make("p", { id: "judgement", class: "summary" }, `${judgement}.`),
+    make("p", { id: "judgement", class: "summary" }, `In short: ${judgement}.`),
     grid(
       "Quality",
       ["Relation", "Hidden", "Right (by frequencies)", "Log loss (by frequencies)"],

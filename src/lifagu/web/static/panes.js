@@ -50,7 +50,7 @@ export const light = (ids) => isDrawn() && graph.light(ids);
 export async function loadGraph() {
   const found = await newest("graph", request());
   if (found) change({ graph: found });
-  return found !== null;
+  return Boolean(found);
 }
 
 export async function loadLifted() {

@@ -6,6 +6,7 @@ import { newest, on, request, state } from "./state.js";
 const PAUSE = 60; // milliseconds after which typing counts as done
 const SORTS = { individual: "individual", relation: "relation", value: "value", variable: "variable" };
 let found = [];
+let foundFor = null; // the text that this completes
 let at = -1;
 let waiting = null;
 
@@ -47,8 +48,9 @@ export async function complete(text, kind = "find") {
 async function look() {
   const text = byId("search").value.trim();
   if (!text || !state.model) return close();
-  found = await complete(text);
-  if (byId("search").value.trim() !== text || document.activeElement !== byId("search")) return;
+  const told = await newest("find", request({ what: text }));
+  if (!told || byId("search").value.trim() !== text || document.activeElement !== byId("search")) return;
+  [found, foundFor] = [told.found, text];
   show(text);
 }
 
@@ -83,7 +85,7 @@ function mark() {
 }
 
 function close() {
-  found = [];
+  [found, foundFor] = [[], null];
   at = -1;
   byId("search-found").hidden = true;
   byId("search-found").replaceChildren();
@@ -104,7 +106,7 @@ async function key(event, go) {
     event.preventDefault();
     clearTimeout(waiting);
     const text = byId("search").value.trim();
-    if (!found.length && text) found = await complete(text);
+    if (foundFor !== text) [found, at] = [await complete(text), 0]; // it was typed faster than completed
     choose(Math.max(at, 0), go);
   }
 }

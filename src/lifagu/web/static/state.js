@@ -44,29 +44,35 @@ export function request(more) {
 
 const turns = {};
 
-// Asks the server; resolves to null when something newer was asked of the same kind meanwhile, or it was refused.
+let complaining = null; // the kind of request that the message is about
+
+// Asks the server; resolves to null when it was refused, to undefined when something newer was asked of the same kind.
 export async function newest(operation, body, kind = operation) {
   const { model } = state;
   const turn = (turns[kind] = (turns[kind] ?? 0) + 1);
   const isNewest = () => turns[kind] === turn && state.model === model;
   try {
     while (turns[`${kind} runs`]) await turns[`${kind} runs`];
-    if (!isNewest()) return null;
+    if (!isNewest()) return undefined;
     const running = ask(model.id, operation, body);
     turns[`${kind} runs`] = running.then(
       () => {},
       () => {},
     );
     const found = await running.finally(() => (turns[`${kind} runs`] = null));
-    return isNewest() ? found : null;
+    if (!isNewest()) return undefined;
+    if (complaining === kind) forgive();
+    return found;
   } catch (error) {
-    if (isNewest()) complain(error);
+    if (!isNewest()) return undefined;
+    complain(error, kind);
     return null;
   }
 }
 
-export function complain(error) {
+export function complain(error, kind = null) {
   if (!(error instanceof Refused)) throw error;
+  complaining = kind;
   byId("message-text").textContent = error.message;
   byId("message").hidden = false;
 }

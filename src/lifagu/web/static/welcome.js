@@ -7,12 +7,13 @@ import { complain, forgive, state } from "./state.js";
 export function startWelcome(offer, opened) {
   const openAs = async (title, query, body) => {
     forgive();
+    replace(byId("upload-help"));
     try {
       const model = await open(query, body);
-      replace(byId("upload-help"));
       if (state.model) close(state.model.id);
       opened({ ...model, title });
     } catch (error) {
+      if (body) error.message = error.message.replaceAll(`upload${query.ending}`, title); // as the server calls it
       if (body) explain(title, error);
       complain(error);
     }
@@ -41,7 +42,7 @@ export function startWelcome(offer, opened) {
 
 // A template leads to a database, which an upload may not: how to open it all the same.
 function explain(name, error) {
-  const isTemplate = error instanceof Refused && /template|source/.test(error.message);
+  const isTemplate = error instanceof Refused && error.message.includes("part of a template");
   if (!isTemplate) return;
   replace(
     byId("upload-help"),
