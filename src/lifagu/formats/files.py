@@ -55,7 +55,7 @@ def read_within(
         budget = Budget(place.stat().st_size, input_limit, memory_limit)
         raw = _bytes_of(place, budget.limit + 1)
         budget.take(lambda: str(path), f"the text has {len(raw)} bytes or more", len(raw))
-        text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
     # a broken gzip file, or a name that cannot be one
