@@ -15,6 +15,7 @@ import pytest
 import lifagu
 from lifagu.basics.columns import Lists, Nullable, NumberedTexts, texts
 from lifagu.data.databases import opened
+from lifagu.data.duck import Duck
 from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 from support.helpers import run_cli
@@ -523,3 +524,11 @@ def test_sqlite_needs_no_sqlalchemy(tmp_path):
     assert "pip install 'lifagu[sql]'" in missing
     asked = "SELECT round(p_true, 6) FROM lifagu_wide_sick WHERE patient = 'eve'"
     assert run(address, asked) == [(float(share),)]
+
+
+def test_memory_that_runs_out_within_the_driver_is_told_as_that():
+    def arrays():
+        raise SystemError("resize returned a result with an exception set") from MemoryError()
+
+    with Duck() as duck, pytest.raises(MemoryError):
+        duck._finished(arrays, "here")

@@ -201,6 +201,7 @@ MALFORMED = [
     f"eve:{HUSH}@127.0.0.1/wards",
     f"eve:{HUSH}@127.0.0.1/wards.csv",
     f"host=127.0.0.1 user=eve password={HUSH}",
+    f"postgresql://eve@127.0.0.1:1/wards;password={HUSH}",
     f"{HUSH}://eve@127.0.0.1/wards",
     f"sqlite://eve:{HUSH}@127.0.0.1/wards",
     f"sqlite:///eve:{HUSH}@127.0.0.1/wards",

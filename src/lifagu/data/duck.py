@@ -26,8 +26,8 @@ DISK_FULL = (
     "File too large",
     "quota exceeded",
 )
-# what DuckDB says of a CSV file in another encoding, below the number of the line
-_NOT_UTF8 = re.compile(r"CSV Error on Line: (\d+)\n.*Invalid unicode", re.DOTALL)
+# what DuckDB says of a CSV file, below the number of the line and perhaps the line
+_IN_CSV = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
 _NO_TABLE = "Error when sniffing file"  # of a CSV file whose rows are not alike
 _OWN_PATH = re.compile(rf"{DESCRIPTORS}/\d+")
 Result = TypeVar("Result")
@@ -217,6 +217,10 @@ class Duck:
         except KeyboardInterrupt:
             self._settle()
             raise
+        except SystemError as error:  # DuckDB hands on so what numpy raises where it makes arrays
+            if isinstance(error.__cause__, MemoryError):
+                raise error.__cause__ from None
+            raise
         except self._errors.Error as error:
             memory = isinstance(error, self._errors.OutOfMemoryException)
             text = _OWN_PATH.sub(
@@ -242,7 +246,9 @@ class Duck:
             return TooLargeError(f"{place}: the disk is full", remedy=Remedy.OTHER_TEMP)
         if memory:
             return TooLargeError(f"{place}: the memory does not suffice", remedy=Remedy.MORE_MEMORY)
-        if found := _NOT_UTF8.search(text):
+        if found := _IN_CSV.search(text):
+            if "Invalid unicode" not in text:
+                return FormatError(f"{place}: line {found[1]}: {found[2]}")
             return FormatError(
                 f"{place}: line {found[1]} is not in UTF-8; save the file as UTF-8, as "
                 "spreadsheets offer, or as `iconv -f LATIN1 -t UTF-8` does if it is in Latin-1"

@@ -18,7 +18,7 @@ from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
 from lifagu.data.databases.cells import CellColumn, cells_of
 from lifagu.data.databases.lent_connections import driver_of, plain_cursor, read_without_trace
 from lifagu.data.databases.locked_sqlite import lock
-from lifagu.data.databases.queries import BATCH, FIRST, Room, failed, not_a_query, plain
+from lifagu.data.databases.queries import BATCH, FIRST, MemoryForRows, failed, not_a_query, plain
 from lifagu.data.databases.time_limits import (
     Clock,
     Guard,
@@ -39,7 +39,7 @@ class ServedDatabase:
     """Queries answered by PostgreSQL or SQLite, within one transaction that cannot write."""
 
     def __init__(self, address: Address) -> None:
-        self._address, self.room = address, Room(address.access.memory_limit)
+        self._address, self.room = address, MemoryForRows(address.access.memory_limit)
         with ExitStack() as opened, said_plainly(address, f"{address.shown}: "):
             self._driver = opened.enter_context(connection(address, read_only=True))
             if address.held is not None:

@@ -24,7 +24,7 @@ from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
 from lifagu.data.databases.earlier_results import Marks, check_unchanged, marks_in, next_mark
 from lifagu.data.databases.lent_duckdb import refuse_reaching
-from lifagu.data.databases.queries import BATCH, Room, failed, not_a_query, plain
+from lifagu.data.databases.queries import BATCH, MemoryForRows, failed, not_a_query, plain
 from lifagu.data.databases.time_limits import took_too_long
 from lifagu.data.databases.wide_views import has_base, is_view, own_views, result_name, wide_view
 from lifagu.data.duck import Duck, literal, quoted
@@ -52,7 +52,7 @@ class EmbeddedDatabase:
     """Queries answered by DuckDB, read-only; it sees its own file or those that are tables."""
 
     def __init__(self, address: Address, files: Pinned) -> None:
-        self._address, self.room = address, Room(address.access.memory_limit)
+        self._address, self.room = address, MemoryForRows(address.access.memory_limit)
         self._duck = _readable(address, self.room.size)
         try:
             self._open(files)
@@ -202,9 +202,7 @@ def _readable(address: Address, room: int) -> Duck:
     most = max(room, LEAST_MEMORY)
     if address.kind != "duckdb":
         return Duck(purpose=PURPOSE, memory_limit=most)
-    opened = partial(
-        Duck, file=address.target, read_only=True, purpose=PURPOSE, memory_limit=most
-    )
+    opened = partial(Duck, file=address.target, read_only=True, purpose=PURPOSE, memory_limit=most)
     for wait in WAITS:
         try:
             return opened()

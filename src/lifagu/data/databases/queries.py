@@ -14,7 +14,7 @@ FIRST = 2**10  # rows at first, then twice as many each time, as they may be lon
 LONGEST = 300  # characters of a query that an error shows
 
 
-class Room:
+class MemoryForRows:
     """The memory that rows may take while they are read, with all else that is made meanwhile."""
 
     def __init__(self, memory_limit: int | None) -> None:
