@@ -16,6 +16,7 @@ import lifagu
 from lifagu.basics.columns import Lists, Nullable, NumberedTexts, texts
 from lifagu.data.databases import opened
 from lifagu.data.duck import Duck
+from lifagu.errors import BusyError
 from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 from support.helpers import run_cli
@@ -343,9 +344,13 @@ def test_a_database_that_another_process_writes_is_refused(tmp_path):
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(lifagu.FormatError, match="Could not set lock"):
+        with pytest.raises(
+            BusyError, match=rf"is in use by another process \(PID {other.pid}\); wait"
+        ):
             lifagu.io.check_database(address)
-        with pytest.raises(lifagu.FormatError, match="Could not set lock"):
+        with pytest.raises(
+            BusyError, match=rf"is in use by another process \(PID {other.pid}\); wait"
+        ):
             lifagu.io.load(written(SMALL, tmp_path))
         other.stdin.close()
 

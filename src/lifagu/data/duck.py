@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.data.snapshots import DESCRIPTORS, Pinned
-from lifagu.errors import FormatError, LifaguError, MissingExtraError, Remedy, TooLargeError
+from lifagu.errors import (
+    BusyError,
+    FormatError,
+    LifaguError,
+    MissingExtraError,
+    Remedy,
+    TooLargeError,
+)
 
 MOST_THREADS = 8
 DISK_FULL = (
@@ -28,6 +35,8 @@ DISK_FULL = (
 )
 # what DuckDB says of a CSV file, below the number of the line and perhaps the line
 _IN_CSV = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
+# of a file that another process writes; it is called by its number, where DuckDB knows it
+_LOCKED = re.compile(r"Could not set lock(?:.*(\(PID \d+\)))?", re.DOTALL)
 _NO_TABLE = "Error when sniffing file"  # of a CSV file whose rows are not alike
 _OWN_PATH = re.compile(rf"{DESCRIPTORS}/\d+")
 Result = TypeVar("Result")
@@ -246,6 +255,9 @@ class Duck:
             return TooLargeError(f"{place}: the disk is full", remedy=Remedy.OTHER_TEMP)
         if memory:
             return TooLargeError(f"{place}: the memory does not suffice", remedy=Remedy.MORE_MEMORY)
+        if found := _LOCKED.search(text):
+            who = f"another process {found[1]}" if found[1] else "another process"
+            return BusyError(f"{place}: is in use by {who}; wait for it")
         if found := _IN_CSV.search(text):
             if "Invalid unicode" not in text:
                 return FormatError(f"{place}: line {found[1]}: {found[2]}")

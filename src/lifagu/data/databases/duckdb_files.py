@@ -37,7 +37,6 @@ _INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT"
 _AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
 PURPOSE = "a database as a source"
 LEAST_MEMORY = 256 * 2**20  # bytes that DuckDB needs for files that are small
-LOCKED = "Could not set lock"  # what DuckDB says of a file that another process writes
 CONFLICT = "write-write conflict"  # of two transactions
 _SORTS = {"DATE": "date", "TIMESTAMP": "moment", "TIMESTAMP_NS": "moment", "UUID": "uuid"}
 _OWN_VIEWS = own_views(
@@ -206,9 +205,7 @@ def _readable(address: Address, room: int) -> Duck:
     for wait in WAITS:
         try:
             return opened()
-        except FormatError as error:
-            if LOCKED not in str(error):
-                raise
+        except BusyError:
             time.sleep(wait)
     return opened()
 
@@ -273,8 +270,10 @@ def _writable(address: Address) -> Duck:
         if address.held is not None:
             return Duck.beside(address.held, address.shown)
         return Duck(threads=1, file=address.target, purpose="a database as a target")
+    except BusyError:
+        raise
     except FormatError as error:
-        raise (BusyError if LOCKED in error.message else FormatError)(
+        raise FormatError(
             f"{address.shown}: cannot be written: {error.message.partition(': ')[2]}"
         ) from None
 
