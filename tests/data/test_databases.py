@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -529,6 +530,16 @@ def test_sqlite_needs_no_sqlalchemy(tmp_path):
     assert "pip install 'lifagu[sql]'" in missing
     asked = "SELECT round(p_true, 6) FROM lifagu_wide_sick WHERE patient = 'eve'"
     assert run(address, asked) == [(float(share),)]
+
+
+def test_texts_of_sqlite_in_another_encoding_are_refused(tmp_path):
+    address = made("sqlite", TABLES, tmp_path)
+    run(address, "UPDATE patients SET id = CAST(x'e96c61' AS TEXT)")
+    path = written(SMALL, tmp_path)
+    with closing(sqlite3.connect(address)) as lent:
+        for database in (address, lent):
+            with pytest.raises(lifagu.FormatError, match="query fails: Could not decode to UTF"):
+                lifagu.open(path, database=database)
 
 
 def test_memory_that_runs_out_within_the_driver_is_told_as_that():
