@@ -47,6 +47,13 @@ def test_more_is_read_where_more_is_allowed(tmp_path):
     assert lifagu.io.read(path, input_limit=LABEL * 10**4 + 99).sizes.tolist() == [10**4]
 
 
+def test_no_room_is_made_for_what_might_be_read(tmp_path):
+    for name in ("m.json", "m.json.gz"):
+        path = tmp_path / name
+        lifagu.write(lifagu.read(ROOT / "examples/epidemic.json"), path)
+        assert lifagu.io.load(path, input_limit=10**30).model == lifagu.read(path)
+
+
 def test_everything_that_is_announced_counts_together(tmp_path):
     path = tmp_path / "many.uai"
     path.write_text("MARKOV\n10\n" + " ".join(str(100_000 + each) for each in range(10)) + "\n0\n")

@@ -36,7 +36,7 @@ from lifagu.relational.template import Query
 _INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
 PURPOSE = "a database as a source"
-LEAST_MEMORY = 256 * 2**20  # bytes that DuckDB needs for files that are small
+LEAST_MEMORY = 256 * 2**20  # bytes that DuckDB may take, as it needs some for small files
 CONFLICT = "write-write conflict"  # of two transactions
 _SORTS = {"DATE": "date", "TIMESTAMP": "moment", "TIMESTAMP_NS": "moment", "UUID": "uuid"}
 _OWN_VIEWS = own_views(
@@ -51,7 +51,7 @@ class EmbeddedDatabase:
     """Queries answered by DuckDB, read-only; it sees its own file or those that are tables."""
 
     def __init__(self, address: Address, files: Pinned) -> None:
-        self._address, self.room = address, MemoryForRows(address.access.memory_limit)
+        self._address, self.room = address, MemoryForRows(address.access.memory_limit, LEAST_MEMORY)
         self._duck = _readable(address, self.room.size)
         try:
             self._open(files)
@@ -198,10 +198,9 @@ def _readable(address: Address, room: int) -> Duck:
     """
     if address.held is not None:
         return Duck.over(address.held)
-    most = max(room, LEAST_MEMORY)
     if address.kind != "duckdb":
-        return Duck(purpose=PURPOSE, memory_limit=most)
-    opened = partial(Duck, file=address.target, read_only=True, purpose=PURPOSE, memory_limit=most)
+        return Duck(purpose=PURPOSE, memory_limit=room)
+    opened = partial(Duck, file=address.target, read_only=True, purpose=PURPOSE, memory_limit=room)
     for wait in WAITS:
         try:
             return opened()

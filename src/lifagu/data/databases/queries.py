@@ -17,8 +17,8 @@ LONGEST = 300  # characters of a query that an error shows
 class MemoryForRows:
     """The memory that rows may take while they are read, with all else that is made meanwhile."""
 
-    def __init__(self, memory_limit: int | None) -> None:
-        self.size = memory_limit or default_memory_limit()
+    def __init__(self, memory_limit: int | None, least: int = 0) -> None:
+        self.size = max(memory_limit or default_memory_limit(), least)
         self._before = own_memory()
 
     def check(self, query: Query, more: int = 0) -> None:
