@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from mmap import PAGESIZE as PAGE_SIZE
+from mmap import PAGESIZE
 from pathlib import Path
 from time import monotonic
 
@@ -29,7 +29,7 @@ def _free_memory(second: int) -> int:
 def own_memory() -> int:
     """Bytes of memory that this process holds now, 0 where the system does not tell."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_SIZE
+        return int(Path("/proc/self/statm").read_text().split()[1]) * PAGESIZE
     except OSError:
         return 0
 
