@@ -72,6 +72,30 @@ def test_paths_that_are_no_text_are_read_and_named(tmp_path, capsys):
     assert r"/\udcff" in err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "loop.json"),
+        ("query", EPIDEMIC, "Epid", "--evidence-file", "loop.json"),
+        ("check", str(ROOT / "examples/hospital.json"), "--db", "loop.db"),
+        ("check", str(ROOT / "examples/hospital.json"), "--db", "~nobody-at-all/x.db"),
+        ("init", "loop.csv"),
+        ("lift", EPIDEMIC, "--out", "loop"),
+        ("convert", EPIDEMIC, "loop/x.json"),
+        ("learn", str(ROOT / "examples/factory.json"), "--out", "loop/x.json"),
+        ("compare", "/", "/"),
+    ],
+)
+def test_paths_that_lead_nowhere_are_refused(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("loop", "loop.json", "loop.db", "loop.csv"):
+        Path(name).symlink_to(name)
+    status, out, err = run_cli(capsys, *command)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "error: " in err
+    assert not list(tmp_path.glob(".*"))
+
+
 # ---- names
 
 ODD = ["a\nb", "\x1b[2J", "\x07", "x" * 20_000, "\u2028", "\x7f", "\x9b", '"', "<&>"]

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -15,6 +16,8 @@ import pytest
 import lifagu
 from lifagu.basics.columns import Lists, Nullable, NumberedTexts, texts
 from lifagu.data.databases import opened
+from lifagu.data.duck import Duck
+from lifagu.errors import BusyError
 from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 from support.helpers import run_cli
@@ -342,9 +345,13 @@ def test_a_database_that_another_process_writes_is_refused(tmp_path):
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(lifagu.FormatError, match="Could not set lock"):
+        with pytest.raises(
+            BusyError, match=rf"is in use by another process \(PID {other.pid}\); wait"
+        ):
             lifagu.io.check_database(address)
-        with pytest.raises(lifagu.FormatError, match="Could not set lock"):
+        with pytest.raises(
+            BusyError, match=rf"is in use by another process \(PID {other.pid}\); wait"
+        ):
             lifagu.io.load(written(SMALL, tmp_path))
         other.stdin.close()
 
@@ -523,3 +530,21 @@ def test_sqlite_needs_no_sqlalchemy(tmp_path):
     assert "pip install 'lifagu[sql]'" in missing
     asked = "SELECT round(p_true, 6) FROM lifagu_wide_sick WHERE patient = 'eve'"
     assert run(address, asked) == [(float(share),)]
+
+
+def test_texts_of_sqlite_in_another_encoding_are_refused(tmp_path):
+    address = made("sqlite", TABLES, tmp_path)
+    run(address, "UPDATE patients SET id = CAST(x'e96c61' AS TEXT)")
+    path = written(SMALL, tmp_path)
+    with closing(sqlite3.connect(address)) as lent:
+        for database in (address, lent):
+            with pytest.raises(lifagu.FormatError, match="query fails: Could not decode to UTF"):
+                lifagu.open(path, database=database)
+
+
+def test_memory_that_runs_out_within_the_driver_is_told_as_that():
+    def arrays():
+        raise SystemError("resize returned a result with an exception set") from MemoryError()
+
+    with Duck() as duck, pytest.raises(MemoryError):
+        duck._finished(arrays, "here")

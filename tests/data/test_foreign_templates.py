@@ -201,6 +201,7 @@ MALFORMED = [
     f"eve:{HUSH}@127.0.0.1/wards",
     f"eve:{HUSH}@127.0.0.1/wards.csv",
     f"host=127.0.0.1 user=eve password={HUSH}",
+    f"postgresql://eve@127.0.0.1:1/wards;password={HUSH}",
     f"{HUSH}://eve@127.0.0.1/wards",
     f"sqlite://eve:{HUSH}@127.0.0.1/wards",
     f"sqlite:///eve:{HUSH}@127.0.0.1/wards",
@@ -246,7 +247,7 @@ def test_links_lead_to_data_only(tmp_path):
     path = written(template, tmp_path / "sent")
     for source in ("sent.csv", ".", {"files": {"sent": "sent.csv"}}):
         path = written({**template, "source": source}, tmp_path / "sent")
-        with pytest.raises(lifagu.FormatError, match="is a link to something else than data"):
+        with pytest.raises(lifagu.FormatError, match="leads to something else than data"):
             lifagu.open(path)
     assert len(lifagu.open(path, database=str(link)).model.factor_names) == 1
     link.unlink()
@@ -425,6 +426,39 @@ def test_no_limit_by_option(tmp_path, capsys):
     status, _, err = run_cli(capsys, "check", slow, "--query-timeout", "0.1")
     assert status == 4
     assert err.endswith("narrow the query, or raise --query-timeout (0: no limit)\n")
+
+
+# ---- memory
+
+MANY = {
+    "duckdb": "SELECT range AS id FROM range(100000000)",
+    "sqlite": "WITH RECURSIVE t(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM t LIMIT 200000) "
+    "SELECT n AS id FROM t",
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_rows_keep_within_the_memory_limit(kind, tmp_path):
+    address = made(kind, TABLES, tmp_path)
+    path = written(changed(domains={"Patient": {"sql": MANY[kind]}}), tmp_path)
+    with pytest.raises(lifagu.TooLargeError) as caught:
+        lifagu.open(path, database=address, memory_limit=2**24)
+    told = str(caught.value)
+    assert told.startswith(f"{path}:5: domains.Patient: the ")
+    assert told.count("domains.Patient") == 1
+    assert told.endswith("give a larger memory_limit, or use a machine with more memory")
+    lifagu.open(written(changed(), tmp_path), database=address, memory_limit=2**24)
+
+
+def test_small_files_of_many_rows_keep_within_the_memory_limit(tmp_path):
+    many = tmp_path / "many.parquet"
+    with duckdb.connect() as connected:
+        connected.execute(f"COPY (SELECT 1 AS id FROM range(100000000)) TO '{many}'")
+    assert many.stat().st_size < 2**20
+    sql = {"sql": "SELECT id FROM many"}
+    path = written(changed(source=many.name, domains={"Patient": sql}), tmp_path)
+    with pytest.raises(lifagu.TooLargeError, match="the memory does not suffice"):
+        lifagu.open(path, memory_limit=2**24)
 
 
 @pytest.mark.parametrize("kind", mostly_full(ENDLESS, always=["sqlite"]))

@@ -27,7 +27,7 @@ from lifagu.basics.held_folders import held
 from lifagu.basics.temporary_folders import temporary_folder
 from lifagu.basics.terminating import Terminated, terminable, undisturbed
 from lifagu.data import databases
-from lifagu.errors import BusyError
+from lifagu.errors import BusyError, MissingExtraError
 from support.helpers import ROOT
 
 WAYS = ["exchanged", "renamed"]
@@ -221,6 +221,20 @@ def test_a_folder_is_held_by_one(tmp_path):
 
 
 # ---- signals
+
+
+@pytest.mark.parametrize("error", [ImportError("broken"), MissingExtraError("duckdb", "it")])
+def test_packages_that_are_cut_short_are_not_called_broken(error):
+    def imported():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except KeyboardInterrupt:  # as numpy does
+            raise error from None
+
+    with pytest.raises(Terminated), terminable():
+        imported()
+    with pytest.raises(type(error)), terminable():
+        raise error
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

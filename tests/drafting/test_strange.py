@@ -167,6 +167,13 @@ def test_files_whose_rows_are_not_alike_are_told_to_be_written_anew(tmp_path):
     assert told.err.count("\n") == 1
 
 
+def test_a_line_that_is_too_long_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text(f"id,v\na,{'x' * 3_000_000}\n")
+    told = said("init", tmp_path / "t.csv", "--quiet")
+    assert told.err.startswith(f"error: {tmp_path / 't.csv'}: line 1: Maximum line size of 2000000")
+    assert told.err.count("\n") == 1
+
+
 VIEWS = {  # without a table beside them, and without a key
     "sqlite": "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 300) "
     "SELECT {} FROM s",

@@ -14,7 +14,7 @@ import pytest
 import lifagu
 from lifagu.errors import FormatError, LifaguError, TooLargeError
 from lifagu.formats.budget import LABEL, ROOM, Budget
-from support.helpers import run_cli
+from support.helpers import ROOT, run_cli
 
 MANY = 100_000
 MAD = {  # what a file says, the place that the error names, and the number that it finds there
@@ -45,6 +45,13 @@ def test_more_is_read_where_more_is_allowed(tmp_path):
     with pytest.raises(TooLargeError, match="10000 values"):
         lifagu.open(path, input_limit=LABEL * 10**4)
     assert lifagu.io.read(path, input_limit=LABEL * 10**4 + 99).sizes.tolist() == [10**4]
+
+
+def test_no_room_is_made_for_what_might_be_read(tmp_path):
+    for name in ("m.json", "m.json.gz"):
+        path = tmp_path / name
+        lifagu.write(lifagu.read(ROOT / "examples/epidemic.json"), path)
+        assert lifagu.io.load(path, input_limit=10**30).model == lifagu.read(path)
 
 
 def test_everything_that_is_announced_counts_together(tmp_path):
@@ -182,3 +189,11 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, monkeypatch):
         assert len(str(caught.value)) <= 400
     with pytest.raises(FormatError, match="which no file replaces"):
         lifagu.write(lifagu.FactorGraph.build().variable("A").graph(), "pipe.json")
+
+
+@pytest.mark.parametrize("name", ["smokers.blog", "workshop.pfl"])
+def test_lines_end_as_on_any_system(name, tmp_path):
+    known = lifagu.read(ROOT / "examples" / name)
+    for end in ("\r", "\r\n"):  # a comment is over with its line
+        (tmp_path / name).write_text((ROOT / "examples" / name).read_text(), newline=end)
+        assert lifagu.read(tmp_path / name) == known

@@ -196,6 +196,17 @@ def test_millions_of_constants_are_not_listed_and_grounding_is_refused():
         lifagu.ground(model)
 
 
+def test_wide_substitutions_are_refused_before_they_take_gigabytes():
+    names = ",".join(f"X{each}" for each in range(30))
+    parfactor = {"name": "g", "args": [f"Together({names})"], "table": [1, 2]}
+    relation = {"name": "Together", "of": ["Person"] * 30}
+    model = relational(
+        domains={"Person": ["a", *"bcdefgh"]}, relations=[relation], parfactors=[parfactor]
+    )
+    with pytest.raises(lifagu.TooLargeError, match=r"1\.68e\+07 substitutions, and 1\.26e\+07 is"):
+        lifagu.ground(model)
+
+
 def test_a_hundred_thousand_factors_without_an_object_each():
     parfactor = {"name": "g", "args": ["Sick(X)", "Epid"], "table": [1, 2, 3, 4]}
     graph = lifagu.ground(relational(**people(100_000, parfactors=[parfactor])))

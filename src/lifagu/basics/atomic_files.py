@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from lifagu.basics.inputs import real_path
 from lifagu.errors import BusyError, FormatError, TooLargeError
 
 PathLike = str | os.PathLike[str]
@@ -67,7 +68,7 @@ def replaced_folder(path: PathLike, replaceable: Collection[str]) -> Iterator[Pa
     from lifagu.basics.terminating import undisturbed
 
     check_replaceable(path, replaceable)
-    target = Path(path).resolve()
+    target = real_path(path)
     with _beside(target, path) as folder:
         temporary = folder / target.name
         try:
@@ -108,7 +109,7 @@ def is_being_replaced(path: PathLike) -> bool:
 
     One that stands aside since a run was killed is put back first.
     """
-    target = Path(path).resolve()
+    target = real_path(path)
     if target.exists():
         return False
     settle(target)
@@ -156,7 +157,7 @@ def failing(path: PathLike, how: str) -> Iterator[None]:
 
 
 def _folder_beside(target: Path) -> Path:
-    return target.with_name(f".{target.name}{BESIDE}")
+    return target.parent / f".{target.name}{BESIDE}"
 
 
 @contextmanager

@@ -221,6 +221,16 @@ def path(value: Any) -> Path:
     return Path(value)
 
 
+def real_path(value: str | os.PathLike[str]) -> Path:
+    """A path without links, as far as they lead anywhere; unlike that of `Path` it never fails."""
+    return Path(os.path.realpath(value))
+
+
+def from_home(value: str) -> Path:
+    """A path with ``~`` as somebody's home; where nobody is called so, it is a name like others."""
+    return Path(os.path.expanduser(value))  # noqa: PTH111 - that of Path fails then
+
+
 def by_name(what: str, value: Any, example: str) -> Mapping[str, Any]:
     """Values by name, none of them where nothing was given.
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from lifagu.errors import MissingExtraError
+
 # to hang up is unknown to Windows
 ASKING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -25,10 +27,14 @@ class Terminated(KeyboardInterrupt):
 
 
 class _Waiting:
-    """How deep the main thread is in steps that nothing may cut short, and what came meanwhile."""
+    """How deep the main thread is in steps that nothing may cut short, and what came meanwhile.
+
+    last: the latest wish to end, whenever it came.
+    """
 
     depth = 0
     came: BaseException | None = None
+    last: BaseException | None = None
 
 
 @contextmanager
@@ -36,8 +42,11 @@ def terminable() -> Iterator[None]:
     """Wishes to end become `Terminated` in here, and Ctrl-C waits for steps that must not break.
 
     What is ignored stays so, as `nohup` and shells want it; only the main thread may set this up.
+    Packages that are cut short while they are imported say that they are broken or missing, which
+    becomes the wish again.
     """
     before = {}
+    _Waiting.last = None
     if threading.current_thread() is threading.main_thread():
         for each in ASKING:
             if signal.getsignal(each) == signal.SIG_DFL:
@@ -46,6 +55,10 @@ def terminable() -> Iterator[None]:
             before[signal.SIGINT] = signal.signal(signal.SIGINT, _asked)
     try:
         yield
+    except (ImportError, MissingExtraError):
+        if _Waiting.last is None:
+            raise
+        raise _Waiting.last from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -59,6 +72,7 @@ def _asked(number: int, frame: FrameType | None) -> None:
         came = Terminated(number)
         for each in ASKING:
             signal.signal(each, signal.SIG_IGN)
+    _Waiting.last = came
     if not _Waiting.depth:
         raise came
     if not isinstance(_Waiting.came, Terminated):

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.data.snapshots import DESCRIPTORS, Pinned
-from lifagu.errors import FormatError, LifaguError, MissingExtraError, Remedy, TooLargeError
+from lifagu.errors import (
+    BusyError,
+    FormatError,
+    LifaguError,
+    MissingExtraError,
+    Remedy,
+    TooLargeError,
+)
 
 MOST_THREADS = 8
 DISK_FULL = (
@@ -26,8 +33,10 @@ DISK_FULL = (
     "File too large",
     "quota exceeded",
 )
-# what DuckDB says of a CSV file in another encoding, below the number of the line
-_NOT_UTF8 = re.compile(r"CSV Error on Line: (\d+)\n.*Invalid unicode", re.DOTALL)
+# what DuckDB says of a CSV file, below the number of the line and perhaps the line
+_IN_CSV = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
+# of a file that another process writes; it is called by its number, where DuckDB knows it
+_LOCKED = re.compile(r"Could not set lock(?:.*(\(PID \d+\)))?", re.DOTALL)
 _NO_TABLE = "Error when sniffing file"  # of a CSV file whose rows are not alike
 _OWN_PATH = re.compile(rf"{DESCRIPTORS}/\d+")
 Result = TypeVar("Result")
@@ -217,6 +226,10 @@ class Duck:
         except KeyboardInterrupt:
             self._settle()
             raise
+        except SystemError as error:  # DuckDB hands on so what numpy raises where it makes arrays
+            if isinstance(error.__cause__, MemoryError):
+                raise error.__cause__ from None
+            raise
         except self._errors.Error as error:
             memory = isinstance(error, self._errors.OutOfMemoryException)
             text = _OWN_PATH.sub(
@@ -242,7 +255,12 @@ class Duck:
             return TooLargeError(f"{place}: the disk is full", remedy=Remedy.OTHER_TEMP)
         if memory:
             return TooLargeError(f"{place}: the memory does not suffice", remedy=Remedy.MORE_MEMORY)
-        if found := _NOT_UTF8.search(text):
+        if found := _LOCKED.search(text):
+            who = f"another process {found[1]}" if found[1] else "another process"
+            return BusyError(f"{place}: is in use by {who}; wait for it")
+        if found := _IN_CSV.search(text):
+            if "Invalid unicode" not in text:
+                return FormatError(f"{place}: line {found[1]}: {found[2]}")
             return FormatError(
                 f"{place}: line {found[1]} is not in UTF-8; save the file as UTF-8, as "
                 "spreadsheets offer, or as `iconv -f LATIN1 -t UTF-8` does if it is in Latin-1"

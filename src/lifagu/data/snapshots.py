@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lifagu.basics.atomic_files import PathLike, is_being_replaced
+from lifagu.basics.inputs import real_path
 from lifagu.errors import FormatError, LifaguError
 
 DESCRIPTORS = "/proc/self/fd"
@@ -197,7 +198,7 @@ def of_one_folder(folder: Path, work: Callable[[], Result]) -> Result:
 
 def _opened(path: Path, opened: ExitStack, by_path: bool) -> PinnedFile:
     """A file, opened if there is one."""
-    folder = path.parent.resolve()
+    folder = real_path(path.parent)
     missing = PinnedFile(str(path), folder / path.name, _state_at(folder, stat.S_ISDIR))
     try:
         # else a pipe would wait for a writer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.choices import USUAL_TIMEOUT
 from lifagu.basics.html import Shown
-from lifagu.basics.inputs import whole
+from lifagu.basics.inputs import from_home, whole
 from lifagu.basics.progress import Progress, Tell, listener
 from lifagu.basics.words import counted
 from lifagu.drafting.found import FoundOut, find
@@ -281,7 +281,7 @@ def _written(source: Source, folder: PathLike | None) -> Any:
         from lifagu.data.databases.addresses import without_password
 
         return without_password(source.address)
-    path = Path(source.folder) / Path(source.address).expanduser()
+    path = Path(source.folder) / from_home(source.address)
     if folder is None:
         return str(path)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike as PathLike
@@ -28,6 +29,7 @@ NETWORKS = {
     ".xdsl": "Bayesian networks in Genie's XML format",
     ".o3prm": "Bayesian networks in O3PRM",
 }
+PIECE = 2**20  # bytes that are read at a time
 
 
 def ending(path: PathLike) -> str:
@@ -55,7 +57,7 @@ def read_within(
         budget = Budget(place.stat().st_size, input_limit, memory_limit)
         raw = _bytes_of(place, budget.limit + 1)
         budget.take(lambda: str(path), f"the text has {len(raw)} bytes or more", len(raw))
-        text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
     # a broken gzip file, or a name that cannot be one
@@ -79,15 +81,23 @@ def refuse_no_file(path: Path) -> None:
         raise FormatError(f"{path}: this is a pipe or a device; write what comes into a file")
 
 
-def _bytes_of(path: Path, most: int) -> bytes:
+def _bytes_of(path: Path, most: int) -> bytearray:
     """What a file holds, unpacked, but not more than some bytes."""
     if not _is_gzip(path):
         with path.open("rb") as file:
-            return file.read(most)
+            return _at_most(most, file.read)
     import gzip
 
     with gzip.open(path) as packed:
-        return packed.read(most)
+        return _at_most(most, packed.read)
+
+
+def _at_most(most: int, read: Callable[[int], bytes]) -> bytearray:
+    """Bytes up to a number of them, for which no room is made beforehand."""
+    found = bytearray()
+    while part := read(min(PIECE, most - len(found))):
+        found += part
+    return found
 
 
 def write_text(path: PathLike, text: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.columns import Columns, Lists, texts
+from lifagu.basics.inputs import real_path
 from lifagu.errors import ModelError
 from lifagu.formats.files import number_text
 from lifagu.formats.json_parts import block_text, json_text, lines_text
@@ -237,7 +238,7 @@ def _relative(path: str, old: Path, new: Path) -> str:
     try:
         found = Path(os.path.relpath(old / path, new)).as_posix()
     except ValueError:  # on another drive
-        return str((old / path).resolve())
+        return str(real_path(old / path))
     return f"{found}/" if path.endswith("/") else found
 
 

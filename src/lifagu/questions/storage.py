@@ -71,13 +71,14 @@ def load(
         by default a quarter of the memory limit, and 128 MiB and 16 times its size at the most.
         Folders and databases have no such limit.
     memory_limit : int, optional
-        In bytes; three quarters of what is free by default.
+        In bytes; three quarters of what is free by default. A template's queries and what is made
+        of their rows keep within it.
 
     Returns
     -------
     Loaded
     """
-    access = access_of(env, query_timeout, trust_role)
+    access = replace(access_of(env, query_timeout, trust_role), memory_limit=memory_limit)
     if is_folder(path):
         from lifagu.data.parquet.reading import load_folder
 

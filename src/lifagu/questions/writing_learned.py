@@ -6,6 +6,7 @@ import errno
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike, failing, replaced_files
+from lifagu.basics.inputs import real_path
 from lifagu.errors import FormatError
 from lifagu.formats.learned_json import learned_template
 from lifagu.relational.loaded import Loaded
@@ -15,7 +16,7 @@ def check_learned(path: PathLike, template: PathLike) -> None:
     """Refuse now, before long work, a file that could not be written, or the template itself."""
     if Path(path).suffix.lower() != ".json":
         raise FormatError(f"{path}: a learned template is written as .json")
-    if Path(path).resolve() == Path(template).resolve():
+    if real_path(path) == real_path(template):
         raise FormatError(
             f"{path}: this is the template itself, which says what is to be learned; "
             "name another file"

@@ -20,15 +20,17 @@ class Access:
 
     env: the values of the ``${NAME}`` that its source may name, which are shown nowhere;
     query_timeout: seconds that a query may take, None for any number; trust_role: whether its
-    queries may run as a role of PostgreSQL that is allowed more than to read tables.
+    queries may run as a role of PostgreSQL that is allowed more than to read tables; memory_limit:
+    bytes that queries and their rows may take, None for three quarters of what is free.
     """
 
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     query_timeout: float | None = USUAL_TIMEOUT
     trust_role: bool = False
+    memory_limit: int | None = None
 
     def __reduce__(self) -> tuple[object, ...]:  # a view of a mapping cannot be pickled
-        return Access, (dict(self.env), self.query_timeout, self.trust_role)
+        return Access, (dict(self.env), self.query_timeout, self.trust_role, self.memory_limit)
 
 
 USUAL_ACCESS = Access()

@@ -10,7 +10,9 @@ from lifagu.basics.arrays import Ints, group_rows, places_within
 from lifagu.errors import TooLargeError
 from lifagu.relational.bound_parfactors import BoundParfactor
 
-LIMIT = 2**25  # substitutions of one parfactor: beyond it the arrays alone would take gigabytes
+# substitutions of one parfactor with so many logical variables, fewer of wider ones: beyond it the
+# arrays alone would take gigabytes
+LIMIT, WIDTH = 2**25, 3
 
 
 def substitutions(bound: BoundParfactor) -> Ints:
@@ -18,7 +20,8 @@ def substitutions(bound: BoundParfactor) -> Ints:
 
     Explicit relations between several variables are joined first; the other variables are
     multiplied in one by one, each inequality applied as soon as both sides are there. Cost:
-    near-linear in the largest intermediate result, which is refused beyond 2²⁵ rows.
+    near-linear in the largest intermediate result, which is refused beyond 2²⁵ rows of three
+    columns, or as many numbers.
     """
     table, columns = np.zeros((1, 0), dtype=np.int64), list[int]()
     joined = [
@@ -34,7 +37,7 @@ def substitutions(bound: BoundParfactor) -> Ints:
     table = _filtered(bound, table, columns, new=set(columns))
     for variable in range(bound.free):
         if variable not in columns:
-            _check_size(bound, len(table) * bound.domains[variable].size)
+            _check_size(bound, len(table) * bound.domains[variable].size, len(columns) + 1)
             candidates = bound.candidates(variable)
             table = np.column_stack(
                 (np.repeat(table, len(candidates), axis=0), np.tile(candidates, len(table)))
@@ -45,11 +48,12 @@ def substitutions(bound: BoundParfactor) -> Ints:
     return table[np.lexsort(table.T[::-1])] if joined else table
 
 
-def _check_size(bound: BoundParfactor, rows: int) -> None:
-    if rows > LIMIT:
+def _check_size(bound: BoundParfactor, rows: int, width: int) -> None:
+    limit = LIMIT * WIDTH // max(width, WIDTH)
+    if rows > limit:
         raise TooLargeError(
             f"grounding parfactor '{bound.name}' would go through {rows:.3g} substitutions, "
-            f"and {LIMIT:.3g} is the limit; "
+            f"and {limit:.3g} is the limit; "
             "make the domains smaller, or constrain the logical variables more"
         )
 
@@ -67,7 +71,7 @@ def _join(
     order = np.argsort(theirs, kind="stable")
     starts = np.searchsorted(theirs[order], mine)
     matches = np.searchsorted(theirs[order], mine, "right") - starts
-    _check_size(bound, int(matches.sum()))
+    _check_size(bound, int(matches.sum()), len(columns) + len(new))
     partners = order[np.repeat(starts, matches) + places_within(matches)]
     left = np.repeat(table, matches, axis=0)
     joined = np.column_stack((left, rows[partners][:, new]))

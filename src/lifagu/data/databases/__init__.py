@@ -22,7 +22,7 @@ from lifagu.data.databases.duckdb_files import (
 from lifagu.data.databases.earlier_results import Marks
 from lifagu.data.databases.environment import values_unshown
 from lifagu.data.databases.handed_over import meant_by
-from lifagu.data.databases.queries import query_error
+from lifagu.data.databases.queries import MemoryForRows, query_error
 from lifagu.data.databases.wide_views import result_name
 from lifagu.data.databases.writing_by_sqlalchemy import check_served, replace_in_served
 from lifagu.data.snapshots import pin
@@ -34,7 +34,12 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
 class Database(Protocol):
-    """What templates need of a database. All its queries see one state, and none can change it."""
+    """What templates need of a database. All its queries see one state, and none can change it.
+
+    room: the memory that their rows may take, with what is made of them.
+    """
+
+    room: MemoryForRows
 
     def columns(self, query: Query) -> list[str]:
         """The names of a query's columns."""
@@ -51,6 +56,9 @@ class Database(Protocol):
 
 class NoDatabase:
     """What a template has that names no source: every query is an error."""
+
+    def __init__(self) -> None:
+        self.room = MemoryForRows(None)
 
     def columns(self, query: Query) -> list[str]:
         """Refuse."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from lifagu.basics.inputs import from_home, real_path
 from lifagu.data.databases.environment import Expanded, expanded, values_unshown
 from lifagu.data.databases.urls import SETTINGS, check_settings, shown_path, shown_url, split_url
 from lifagu.errors import FormatError, Remedy
@@ -137,18 +138,18 @@ def _url(given: Expanded, scheme: str, source: Source) -> Address:
 
 
 def _path(text: str, source: Source) -> Path:
-    return Path(source.folder) / Path(text).expanduser()
+    return Path(source.folder) / from_home(text)
 
 
 def _existing(path: Path, source: Source) -> Path:
     """A file that is there; a template's is what its name says, wherever a link in it leads."""
     if not path.is_file():
         raise FormatError(f"{source.place}: there is no such file: {shown_path(path)}")
-    real = path.resolve()
+    real = real_path(path)
     known = real.name.lower().endswith((*DUCKDB, *SQLITE, *FILES))
-    if source.is_foreign and not known and not real.is_relative_to(Path(source.folder).resolve()):
+    if source.is_foreign and not known and not real.is_relative_to(real_path(source.folder)):
         raise FormatError(
-            f"{source.place}: {path} is a link to something else than data, elsewhere",
+            f"{source.place}: {path} leads to something else than data, elsewhere",
             remedy=Remedy.NAME_DATABASE,
         )
     return path

@@ -18,7 +18,7 @@ from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
 from lifagu.data.databases.cells import CellColumn, cells_of
 from lifagu.data.databases.lent_connections import driver_of, plain_cursor, read_without_trace
 from lifagu.data.databases.locked_sqlite import lock
-from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
+from lifagu.data.databases.queries import BATCH, FIRST, MemoryForRows, failed, not_a_query, plain
 from lifagu.data.databases.time_limits import (
     Clock,
     Guard,
@@ -39,7 +39,7 @@ class ServedDatabase:
     """Queries answered by PostgreSQL or SQLite, within one transaction that cannot write."""
 
     def __init__(self, address: Address) -> None:
-        self._address = address
+        self._address, self.room = address, MemoryForRows(address.access.memory_limit)
         with ExitStack() as opened, said_plainly(address, f"{address.shown}: "):
             self._driver = opened.enter_context(connection(address, read_only=True))
             if address.held is not None:
@@ -74,10 +74,12 @@ class ServedDatabase:
 
     def batches(self, query: Query) -> Iterator[list[CellColumn]]:
         """The rows of a query, some at a time, by column."""
-        clock = self._clock()
+        clock, count = self._clock(), FIRST
         with self._cursor(query, plain(query.sql), clock) as cursor:
-            while rows := self._fetched(cursor, clock):
+            while rows := self._fetched(cursor, clock, count):
                 yield [cells_of(column) for column in zip(*rows, strict=True)]
+                self.room.check(query)
+                count = min(2 * count, BATCH)
 
     def catalogue(self) -> Catalogue:
         """Which tables there are, with their columns and keys."""
@@ -97,9 +99,9 @@ class ServedDatabase:
     def _clock(self) -> Clock:
         return Clock(self._address.access.query_timeout)
 
-    def _fetched(self, cursor: Any, clock: Clock) -> list[tuple[Any, ...]]:
+    def _fetched(self, cursor: Any, clock: Clock, count: int) -> list[tuple[Any, ...]]:
         with self._guard(clock):
-            return list(cursor.fetchmany(BATCH))
+            return list(cursor.fetchmany(count))
 
     @contextmanager
     def _cursor(self, query: Query, statement: str, clock: Clock) -> Iterator[Any]:

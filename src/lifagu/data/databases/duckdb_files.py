@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
 from lifagu.data.databases.earlier_results import Marks, check_unchanged, marks_in, next_mark
 from lifagu.data.databases.lent_duckdb import refuse_reaching
-from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
+from lifagu.data.databases.queries import BATCH, MemoryForRows, failed, not_a_query, plain
 from lifagu.data.databases.time_limits import took_too_long
 from lifagu.data.databases.wide_views import has_base, is_view, own_views, result_name, wide_view
 from lifagu.data.duck import Duck, literal, quoted
@@ -35,7 +36,7 @@ from lifagu.relational.template import Query
 _INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
 PURPOSE = "a database as a source"
-LOCKED = "Could not set lock"  # what DuckDB says of a file that another process writes
+LEAST_MEMORY = 256 * 2**20  # bytes that DuckDB may take, as it needs some for small files
 CONFLICT = "write-write conflict"  # of two transactions
 _SORTS = {"DATE": "date", "TIMESTAMP": "moment", "TIMESTAMP_NS": "moment", "UUID": "uuid"}
 _OWN_VIEWS = own_views(
@@ -50,8 +51,8 @@ class EmbeddedDatabase:
     """Queries answered by DuckDB, read-only; it sees its own file or those that are tables."""
 
     def __init__(self, address: Address, files: Pinned) -> None:
-        self._address = address
-        self._duck = _readable(address)
+        self._address, self.room = address, MemoryForRows(address.access.memory_limit, LEAST_MEMORY)
+        self._duck = _readable(address, self.room.size)
         try:
             self._open(files)
         except BaseException:
@@ -120,6 +121,7 @@ class EmbeddedDatabase:
             page = f"FROM lifagu_rows WHERE rowid >= {start} AND rowid < {start + BATCH}"
             with failed(query):
                 yield [self._column(name, kind, page) for name, kind in types.items()]
+                self.room.check(query)
         self._duck.run("DROP TABLE IF EXISTS lifagu_rows", self._address.shown)
 
     def catalogue(self) -> Catalogue:
@@ -189,20 +191,22 @@ def _csv(place: str, packed: bool) -> str:
     return f"read_csv({place}, {settings})"
 
 
-def _readable(address: Address) -> Duck:
-    """The database, or one for files; one that is just being written is waited for, a moment."""
+def _readable(address: Address, room: int) -> Duck:
+    """The database, or one for files; one that is just being written is waited for, a moment.
+
+    room: bytes that it may take.
+    """
     if address.held is not None:
         return Duck.over(address.held)
     if address.kind != "duckdb":
-        return Duck(purpose=PURPOSE)
+        return Duck(purpose=PURPOSE, memory_limit=room)
+    opened = partial(Duck, file=address.target, read_only=True, purpose=PURPOSE, memory_limit=room)
     for wait in WAITS:
         try:
-            return Duck(file=address.target, read_only=True, purpose=PURPOSE)
-        except FormatError as error:
-            if LOCKED not in str(error):
-                raise
+            return opened()
+        except BusyError:
             time.sleep(wait)
-    return Duck(file=address.target, read_only=True, purpose=PURPOSE)
+    return opened()
 
 
 def replace_in_duckdb(
@@ -265,8 +269,10 @@ def _writable(address: Address) -> Duck:
         if address.held is not None:
             return Duck.beside(address.held, address.shown)
         return Duck(threads=1, file=address.target, purpose="a database as a target")
+    except BusyError:
+        raise
     except FormatError as error:
-        raise (BusyError if LOCKED in error.message else FormatError)(
+        raise FormatError(
             f"{address.shown}: cannot be written: {error.message.partition(': ')[2]}"
         ) from None
 

@@ -5,11 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from lifagu.basics.memory import default_memory_limit, own_memory, readable_size
 from lifagu.errors import FormatError, Remedy, TooLargeError
 from lifagu.relational.template import Query
 
 BATCH = 2**17  # rows that are held as objects of the driver at a time
+FIRST = 2**10  # rows at first, then twice as many each time, as they may be long
 LONGEST = 300  # characters of a query that an error shows
+
+
+class MemoryForRows:
+    """The memory that rows may take while they are read, with all else that is made meanwhile."""
+
+    def __init__(self, memory_limit: int | None, least: int = 0) -> None:
+        self.size = max(memory_limit or default_memory_limit(), least)
+        self._before = own_memory()
+
+    def check(self, query: Query, more: int = 0) -> None:
+        """Refuse to go on where no room is left, or not for so many bytes more."""
+        if own_memory() - self._before + more > self.size:
+            raise TooLargeError(
+                f"{query.place}: the rows take more than the {readable_size(self.size)} of memory "
+                "that they may take",
+                remedy=Remedy.MORE_MEMORY,
+            )
 
 
 def plain(sql: str) -> str:
@@ -43,6 +62,8 @@ def failed(query: Query) -> Iterator[None]:
     try:
         yield
     except TooLargeError as error:
+        if error.message.startswith(f"{query.place}:"):
+            raise
         said = f"{query.place}: {error.message.removeprefix(': ')}"
         if error.remedy is Remedy.LONGER_QUERY:
             said = f"{said}; it is: {shown_sql(query)}"

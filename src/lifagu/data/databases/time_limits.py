@@ -69,7 +69,7 @@ def guard_of_sqlite(driver: sqlite3.Connection) -> Guard:
             with clock.running():
                 yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            if not _is_interruption(error):
                 raise
             # the driver swallows what a signal raises while it asks
             raise (clock.error() if clock.is_over else KeyboardInterrupt) from None
@@ -93,7 +93,7 @@ def guard_of_lent_sqlite(driver: sqlite3.Connection) -> Guard:
             with clock.running():
                 yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT and clock.is_over:
+            if _is_interruption(error) and clock.is_over:
                 raise clock.error() from None
             raise
         finally:
@@ -102,6 +102,11 @@ def guard_of_lent_sqlite(driver: sqlite3.Connection) -> Guard:
                 alarm.join()  # it must not end what comes next
 
     return guard
+
+
+def _is_interruption(error: sqlite3.Error) -> bool:
+    """Whether a statement was ended from outside; what the driver itself says has no number."""
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
 
 
 def guard_of_postgresql(driver: Any) -> Guard:

@@ -16,7 +16,8 @@ SETTINGS = (
     *("target_session_attrs", "user"),
 )
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
-_HIDING = re.compile(r"@|://|^\w{2,}:|(passw(or)?d|pwd)\s*=", re.IGNORECASE)
+_PASSWORD = re.compile(r"(passw(or)?d|pwd)\s*=", re.IGNORECASE)
+_HIDING = re.compile(rf"@|://|^\w{{2,}}:|{_PASSWORD.pattern}", re.IGNORECASE)
 
 
 def split_url(url: str, place: str) -> SplitResult:
@@ -38,6 +39,8 @@ write postgresql://user@host:5432/database, and in a password %40 for @, %2F for
         raise _malformed(place, "there are several signs @")
     if "#" in url:
         raise _malformed(place, "it holds a sign #")
+    if _PASSWORD.search(unquote(parts.path)):
+        raise _malformed(place, "a setting stands in the name of the database, and not behind ?")
     if "@" in parts.path + parts.query:
         raise _malformed(place, "a sign @ stands behind the host")
     return parts

@@ -19,6 +19,8 @@ from lifagu.errors import FormatError
 from lifagu.relational.domains import Domain
 from lifagu.relational.template import Query
 
+CONSTANT = 160  # bytes of one: its text, and the table to look it up
+
 
 def queried_domain(name: str, query: Query, database: Database, progress: Announce) -> Domain:
     """The domain that a query lists, in the order of numbers if all are whole, else of texts.
@@ -36,6 +38,7 @@ def queried_domain(name: str, query: Query, database: Database, progress: Announ
     if not found:
         raise query_error(query, f"the query gives no row; domain {name} needs a constant at least")
     cells = joined(found)
+    database.room.check(query, more=CONSTANT * len(cells))
     return _whole(name, query, cells) if cells.is_whole else _texts(name, query, cells)
 
 

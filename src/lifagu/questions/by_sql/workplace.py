@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike, failing
 from lifagu.basics.held_folders import HeldError, emptied, held, removed
+from lifagu.basics.inputs import real_path
 from lifagu.basics.memory import default_memory_limit
 from lifagu.basics.temporary_folders import PREFIX, temporary_folder
 from lifagu.errors import BusyError, FormatError, ModelError, Remedy
@@ -84,7 +85,7 @@ def _key(about: tuple[object, ...]) -> str:
 
     def plain(value: object) -> object:
         if isinstance(value, Path):
-            return [str(value.resolve()), _state(value)]
+            return [str(real_path(value)), _state(value)]
         if isinstance(value, Filling):
             return asdict(value)
         if isinstance(value, Mapping):

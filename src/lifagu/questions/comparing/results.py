@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Floats
 from lifagu.basics.atomic_files import PathLike, settle
 from lifagu.basics.columns import Column, Columns, Lists, NumberedTexts
+from lifagu.basics.inputs import real_path
 from lifagu.data.parquet.results import result_columns
 from lifagu.data.snapshots import of_one_folder
 from lifagu.errors import FormatError, ModelError
@@ -61,7 +62,7 @@ class ComparedResult:
 def result_of(given: Any) -> ComparedResult:
     """A result from a path, or from what a verb gave."""
     if isinstance(given, str | Path):
-        settle(Path(given).resolve())
+        settle(real_path(given))
         if not Path(given).exists():
             raise FormatError(f"{given}: there is no such file or folder")
         return _of_folder(Path(given)) if Path(given).is_dir() else _of_file(given)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from lifagu.basics.atomic_files import PathLike, failing
+from lifagu.basics.inputs import real_path
 from lifagu.data.duck import Duck, literal, parquet_files
 from lifagu.data.snapshots import NOTHING, Pinned
 from lifagu.scale.engines.dialects import SPARK, Dialect
@@ -41,12 +42,12 @@ class SparkEngine:
     ) -> None:
         self.folder: PathLike = folder
         self._held = NOTHING
-        self._tables = Path(folder).resolve() / "tables"
+        self._tables = real_path(folder) / "tables"
         with failing(folder, "cannot hold tables"):
             self._tables.mkdir(parents=True, exist_ok=True)
             self._tidy()
-        self._spark, own = open_session(Path(folder).resolve(), master, memory_limit)
-        self._work = Watched(self._spark, own, Path(folder).resolve())
+        self._spark, own = open_session(real_path(folder), master, memory_limit)
+        self._work = Watched(self._spark, own, real_path(folder))
         try:
             for name in self.names():
                 self._read(name, self._tables / name)
@@ -58,7 +59,7 @@ class SparkEngine:
         """Make Parquet files or arrays readable under a name."""
         self.drop(name)
         if not isinstance(source, Mapping):
-            self._read(name, Path(source).resolve())
+            self._read(name, real_path(source))
             return
         with self._fresh() as temporary:
             with failing(self.folder, "cannot hold tables"):
