@@ -361,6 +361,15 @@ def test_wrong_types_are_refused_in_one_line(name):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "call", [lifagu.read, lifagu.open, lambda path: lifagu.write(build().graph(), path)]
+)
+def test_names_that_no_file_can_have(call):
+    expected = r"^no file can be called 'half \\ud800.json'; NUL and halves of characters"
+    with pytest.raises(lifagu.FormatError, match=expected):
+        call("half \ud800.json")
+
+
 def test_right_types_of_other_libraries_are_taken():
     same = arrays(
         arguments=np.array([0, 1], dtype=np.uint8),

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from lifagu.basics.inputs import path as as_path
 from lifagu.basics.inputs import real_path
 from lifagu.errors import BusyError, FormatError, TooLargeError
 
@@ -44,7 +45,7 @@ def replaced_files(path: PathLike, others: Sequence[str]) -> Iterator[list[Path]
     """
     from lifagu.basics.terminating import undisturbed
 
-    target = Path(path)
+    target = as_path(path)
     if target.exists() and not (target.is_file() or target.is_dir()):
         raise FormatError(
             f"{path}: this is a device or a pipe, which no file replaces; name a file"

@@ -218,12 +218,16 @@ def path(value: Any) -> Path:
         raise FormatError(f"a path is a text or a Path, not {shown(value)}")
     if not os.fspath(value):
         raise FormatError("a path is empty; name a file or a folder")
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        raise FormatError(f"no file can be called {os.fspath(value)!a}; {NO_TEXT}") from None
     return Path(value)
 
 
 def real_path(value: str | os.PathLike[str]) -> Path:
-    """A path without links, as far as they lead anywhere; unlike that of `Path` it never fails."""
-    return Path(os.path.realpath(value))
+    """A path without links, as far as they lead; unlike that of `Path` it does not mind circles."""
+    return Path(os.path.realpath(path(value)))
 
 
 def from_home(value: str) -> Path:
