@@ -60,12 +60,14 @@ def _demo(parser: Parser) -> None:
 def _check(parser: Parser) -> None:
     value(parser, "model", "MODEL", "model file", nargs="?")
     options.database(parser)
+    options.memory_limit(parser)
     flag(parser, "--schema", "print the JSON Schema of model files instead")
 
 
 def _info(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser, theta=False)
+    options.memory_limit(parser)
     options.json(parser)
 
 
@@ -281,6 +283,7 @@ def _convert(parser: Parser) -> None:
     text = "file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/"
     value(parser, "target", "OUT", text)
     options.database(parser)
+    options.memory_limit(parser)
 
 
 def _plot(parser: Parser) -> None:
@@ -293,6 +296,7 @@ def _plot(parser: Parser) -> None:
     value(parser, "--out", "FILE", "file to write: .svg, .png or .pdf", required=True)
     options.filling(parser)
     options.evidence(parser)
+    options.memory_limit(parser)
     options.quiet(parser)
 
 

@@ -40,7 +40,7 @@ def access_of(env: object, query_timeout: object, trust_role: object) -> Access:
     """What is allowed, as it was handed in.
 
     >>> access_of({"DB_PASSWORD": "secret"}, 0, False)
-    Access(query_timeout=None, trust_role=False)
+    Access(query_timeout=None, trust_role=False, memory_limit=None)
     """
     given = by_name("env", env, '{"DB_PASSWORD": "…"}')
     for name, value in given.items():
