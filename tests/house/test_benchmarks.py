@@ -340,10 +340,10 @@ def test_drawn_stays_follow_their_tables():
     assert found.splitlines() == ["(10100, 16) True", "True", "True", "True 130"]
 
 
-def test_stays_are_binned_and_hidden_as_described():
+def test_stays_are_binned_and_hidden_as_described(tmp_path):
     found = run_beside(
-        "import gzip, pathlib, tempfile, eicu\n"
-        "eicu.FOLDER = pathlib.Path(tempfile.mkdtemp())\n"
+        "import gzip, pathlib, eicu\n"
+        f"eicu.FOLDER = pathlib.Path({str(tmp_path)!r})\n"
         "print(eicu.at_hand())\n"
         "names = ('stay', 'hospital', *eicu.COLUMNS)\n"
         "rows = [[i, 'h', ['20', '> 89', ''][i % 3], 'Male', *['a'] * 5, 'often' if i < 30 else "
