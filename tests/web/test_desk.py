@@ -11,6 +11,7 @@ import lifagu
 from lifagu.errors import LifaguError
 from lifagu.examples.hospital import hospital as made_hospital
 from lifagu.examples.installing import install_hospital
+from lifagu.web import views
 from lifagu.web.limits import Limits
 from lifagu.web.sources import ModelSource
 from lifagu.web.views import OPERATIONS
@@ -250,6 +251,12 @@ def test_cards_are_prepared_or_not(factory, tmp_path):
     assert asked(factory, "prepare") == {}
     plain = opened(ROOT / "examples/figure3.json", tmp_path)
     assert asked(plain, "prepare") == {}
+
+
+def test_colours_are_passed_ahead_once(factory, monkeypatch):
+    assert asked(factory, "prepare", what="colours", method="share", theta=0.2) == {}
+    monkeypatch.setattr(views, "rounds_of", None)  # not to be called again
+    assert asked(factory, "colours", method="share", theta=0.2)["groups"]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,17 @@ def graph(bench: Workbench, request: Request) -> dict[str, Any]:
 def colours(bench: Workbench, request: Request) -> dict[str, Any]:
     """Colour passing on the completed graph, round by round where it is small."""
     drawn, case = is_drawn(bench, request), bench.case(request)
-    return RELATIONAL if case.is_whole and not drawn else rounds_of(case, drawn)
+    if case.is_whole and not drawn:
+        return RELATIONAL
+    return bench.once(("colours", repr(request)), lambda: rounds_of(case, drawn))
+
+
+def ready(bench: Workbench, request: Request) -> dict[str, Any]:
+    """What nobody has asked for yet, computed ahead: colours if named, else what cards need."""
+    if request.what != "colours":
+        return prepared(bench, request)
+    colours(bench, replace(request, what=""))
+    return {}
 
 
 def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -206,7 +216,7 @@ OPERATIONS: dict[str, Callable[[Workbench, Any], Reply]] = {
     "open": _shown(opened),
     "overview": _shown(overview),
     "check": _shown(checked),
-    "prepare": _shown(prepared),
+    "prepare": _shown(ready),
     "find": _shown(found),
     "card": _shown(card),
     "around": _shown(around),

@@ -15,7 +15,7 @@ import { startObserving } from "./observe.js";
 import { loadOverview, startOverview } from "./overview.js";
 import { loadGraph, loadLifted, startPanes, wantsLifted } from "./panes.js";
 import { startSearch } from "./search.js";
-import { change, complain, forgive, isDrawn, on, state } from "./state.js";
+import { change, complain, forgive, isDrawn, on, request, state } from "./state.js";
 import { startTheme } from "./theme.js";
 import { startWelcome } from "./welcome.js";
 
@@ -110,11 +110,14 @@ function opened(model) {
   refresh({ graph: true, filling: true }).then(prepare);
 }
 
-// Of a large model, what every card needs is computed while the overview is read.
+// Of a large model, what every card and the colours need is computed while the overview is read, one
+// after the other, so that a question in between is answered in between.
 async function prepare() {
   if (isDrawn() || !state.model.has_individuals) return;
+  const { id } = state.model;
   try {
-    await ask(state.model.id, "prepare", {});
+    await ask(id, "prepare", {});
+    await ask(id, "prepare", request({ what: "colours" }));
   } catch (error) {
     if (!(error instanceof Refused)) throw error; // what could not be is said where it is asked for
   }
