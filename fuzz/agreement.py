@@ -34,6 +34,7 @@ import pytest
 
 import lifagu
 from lifagu.basics import kernel
+from lifagu.scale.engines.opening import open_engine
 from support.by_sql import WAYS, cases
 from support.graphs_for_engines import hospital
 from support.helpers import graph_of, random_model
@@ -41,10 +42,11 @@ from support.naive import graphs as naive
 from support.odd import odd_model
 from support.relational_models import random_relational, relational
 from support.same_results import assert_same_answers, assert_same_lift, assert_same_tables
+from support.spark_cluster import write_quick_settings
 
 ENGINES = ("auto", "lifted", "ground", "enumerate")
 ON_SPARK = "spark=local[1]"
-RARE = 40  # rounds of which one is on Spark
+RARE = 150  # rounds of which one is on Spark, which takes a minute
 LARGEST = 14  # variables of a model that is enumerated
 
 
@@ -180,6 +182,17 @@ def without_kernel() -> Iterator[None]:
 COMPARISONS = (by_kernel, by_kernel, by_engine, by_engine, by_cells, by_cells, by_place)
 
 
+@contextmanager
+def java(needed: bool) -> Iterator[None]:
+    """A session of Spark that is found open, so that Java starts once."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SPARK_CONF_DIR"] = str(write_quick_settings(Path(folder) / "settings"))
+        session = open_engine(ON_SPARK, Path(folder), 2**31) if needed else None
+        yield
+        if session is not None:
+            session.close()
+
+
 def campaign(seconds: float, seed: int, spark: bool) -> tuple[Counter[str], list[str]]:
     """How often each comparison was made, and what failed."""
     counts: Counter[str] = Counter()
@@ -188,7 +201,7 @@ def campaign(seconds: float, seed: int, spark: bool) -> tuple[Counter[str], list
     while time.monotonic() < until:
         rng = random.Random(f"{seed} {number}")
         compare = rng.choice(COMPARISONS)
-        if spark and number % RARE == 0:
+        if spark and number % RARE == RARE - 1:
             compare = on_spark
         try:
             with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -208,7 +221,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
     parser.add_argument("--spark", action="store_true", help="now and then on Spark, too")
     options = parser.parse_args()
-    counts, failures = campaign(options.seconds, options.seed, options.spark)
+    with java(options.spark):
+        counts, failures = campaign(options.seconds, options.seed, options.spark)
     tried = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     print(f"seed {options.seed}: {counts.total()} comparisons ({tried})")
     for each in failures[:5]:

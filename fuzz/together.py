@@ -6,7 +6,8 @@ Each round draws two models with holes, and takes down what there is to say of e
 replaces one by the other, again and again, at a place where eight threads open it and ask; some of
 them ask a case that all share, and some fork a process that asks. Whatever is said must be said of
 one of the two models, all of it of the same one; only a folder may be refused, in one line, where
-it was replaced while it was read.
+it was replaced while it was read. Forked processes open no folders: DuckDB reads them, which
+breaks where a process is forked while another thread uses it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from support.graphs_for_engines import hospital
 
 THREADS, TURNS = 8, 6
 PATIENCE = 60  # seconds after which a forked process counts as hanging
+WAYS = ("opened", "opened", "shared", "forked and shared", "forked")
 ENDINGS = (".json", ".json.gz", "")  # nothing: a folder of tables
 
 
@@ -110,7 +112,7 @@ class Round:
     def _ask(self, seed: int) -> None:
         rng = random.Random(seed)
         for _ in range(TURNS):
-            way = rng.choice(("opened", "opened", "shared", "forked", "forked and shared"))
+            way = rng.choice(WAYS if self.place.suffix else WAYS[:-1])
             work = self._shared if "shared" in way else self._opened
             try:
                 found = in_a_fork(work) if "forked" in way else work()
