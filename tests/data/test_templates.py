@@ -401,6 +401,8 @@ MISTAKES = [
     ({"source": 7}, "source: a source is a path, a URL, or an object with files, not a number"),
     ({"source": {"files": {}}}, "source: files names for each table"),
     ({"source": {"files": {"t": "none.csv"}}}, "source: there is no such file: .*none.csv"),
+    ({"source": {"files": {"t": "n" * 3000 + ".csv"}}}, "source: there is no such file: .*nnn"),
+    ({"source": "n" * 3000 + ".duckdb"}, "source: there is no such file: .*nnn"),
     ({"source": "none.duckdb"}, "source: there is no such file: .*none.duckdb"),
     ({"source": "data.xlsx"}, "source: 'data.xlsx' is no database that can be read"),
     ({"source": "mysql://x/y"}, "source: the scheme of the URL tells no known database"),

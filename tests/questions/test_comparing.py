@@ -221,6 +221,8 @@ def test_classes_of_relational_models_are_compared_by_name():
         ("a.json", '{"marginals": [1]}', "no result"),
         ("a.json", '{"marginals": {"A": {"t": 1e999}}}', "'A' has the probability inf"),
         ("a.json", '{"marginals": {"A": {"t": -0.5}}}', "'A' has the probability -0.5"),
+        ("a.json", '{"marginals": {"A": {"t": ""}}}', "'A' has the probability nan"),
+        ("a.json", f'{{"marginals": {{"A": {{"t": {10**400}}}}}}}', "column of numbers"),
         ("a.json", "{", "a.json:1: not JSON"),
         ("a.csv", "variable,value\nA,true\n", "no column 'probability'"),
         ("a.csv", "variable,value,probability\nA,true\n", "a.csv:2"),

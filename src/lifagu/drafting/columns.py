@@ -129,7 +129,8 @@ def _number(
 def _differ_by_chance(values: np.ndarray) -> bool:
     """Whether numbers so far apart hardly ever come twice anyway, as amounts of money do."""
     pairs = len(values) * (len(values) - 1) / 2
-    return bool(np.all(np.isfinite(values)) and pairs < SAME * (np.ptp(values) + 1))
+    with np.errstate(over="ignore"):
+        return bool(np.all(np.isfinite(values)) and pairs < SAME * (np.ptp(values) + 1))
 
 
 def _are_years(values: np.ndarray) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ def _meant(given: Expanded, source: Source) -> Address:
     path = _path(given.address, source)
     name, secrets = path.name.lower(), given.secrets
     shown = given.written
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - that of Path fails where a name is too long
         return Address("files", "", shown, _tables_in(path, source), secrets=secrets)
     if name.endswith((*DUCKDB, *SQLITE)):
         target = str(_existing(path, source))
@@ -143,7 +144,7 @@ def _path(text: str, source: Source) -> Path:
 
 def _existing(path: Path, source: Source) -> Path:
     """A file that is there; a template's is what its name says, wherever a link in it leads."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - as above
         raise FormatError(f"{source.place}: there is no such file: {shown_path(path)}")
     real = real_path(path)
     known = real.name.lower().endswith((*DUCKDB, *SQLITE, *FILES))

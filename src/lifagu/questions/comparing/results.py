@@ -309,7 +309,7 @@ def _answer_columns(
 ) -> tuple[Texts, Texts, Floats]:
     variables, labels = (_array(columns[name]) for name in ("variable", "value"))
     shares = _numbers(path, columns["probability"])
-    if (wrong := (shares < 0) | (shares > MOST)).any():
+    if (wrong := ~((shares >= 0) & (shares <= MOST))).any():
         first = int(np.argmax(wrong))
         raise FormatError(
             f"{path}: '{variables[first]}' has the probability {shares[first]:g}; {WHAT}"
@@ -323,7 +323,7 @@ def _numbers(path: PathLike, column: NDArray[Any]) -> Floats:
         column = np.where((column == "") | (column == None), np.nan, column)  # noqa: E711
     try:
         return column.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise FormatError(f"{path}: something in a column of numbers is none") from None
 
 
