@@ -79,7 +79,7 @@ def main() -> None:
     def rows() -> Iterator[tuple[str, ...]]:
         for title, (model, name) in QUESTIONS.items():
             work = seconds(partial(ask, model, name), turns)
-            whole = seconds(started("-m", "lifagu.cli", "query", model, name), turns)
+            whole = seconds(started("-m", "lifagu", "query", model, name), turns)
             ratios.append((whole - work) / numpy)
             count = modules("query", model, name)
             yield (

@@ -96,7 +96,7 @@ class User:
 @contextmanager
 def served() -> Iterator[int]:
     """The port of a server that runs."""
-    command = [sys.executable, "-m", "lifagu.cli", "serve", "--port", "0", "--quiet"]
+    command = [sys.executable, "-m", "lifagu", "serve", "--port", "0", "--quiet"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

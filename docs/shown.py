@@ -45,7 +45,7 @@ def _part(text: str, folder: Path) -> str:
 
 
 def _lifagu(arguments: list[str], folder: Path) -> str:
-    run = [sys.executable, "-m", "lifagu.cli", *arguments]
+    run = [sys.executable, "-m", "lifagu", *arguments]
     done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=False)
     return done.stderr + done.stdout
 

@@ -498,7 +498,7 @@ def test_exit_statuses_and_one_line_errors(
 
 def run_process(*arguments, **settings):
     return subprocess.run(
-        [sys.executable, "-m", "lifagu.cli", *arguments],
+        [sys.executable, "-m", "lifagu", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -523,7 +523,7 @@ def test_output_does_not_depend_on_the_hash_seed():
 
 
 def test_a_reader_that_leaves_is_no_error():
-    command = f"{sys.executable} -m lifagu.cli lift {EPIDEMIC} | head -n 1"
+    command = f"{sys.executable} -m lifagu lift {EPIDEMIC} | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stderr == ""
 
@@ -535,7 +535,7 @@ def test_output_that_cannot_be_written_or_shown(tmp_path):
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "Gr\\xfc\\xdfe" in shown.stdout
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "lifagu.cli", "marginals", str(model)]
+        command = [sys.executable, "-m", "lifagu", "marginals", str(model)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("error: the output cannot be written: ")

@@ -21,7 +21,7 @@ COMMANDS = (f"query {EPIDEMIC} Epid", "--help", "--version")
 
 def shell(command: str, redirection: str) -> subprocess.CompletedProcess[str]:
     """A command with its streams led elsewhere by a shell."""
-    line = f'"{sys.executable}" -m lifagu.cli {command} {redirection}'
+    line = f'"{sys.executable}" -m lifagu {command} {redirection}'
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
 
 

@@ -74,7 +74,7 @@ def large(path, rows):
 def test_ten_million_rows(tmp_path):
     large(tmp_path / "large.duckdb", 10_000_000)
     words = ["init", str(tmp_path / "large.duckdb"), "--out", str(tmp_path / "t.json"), "--quiet"]
-    subprocess.run([sys.executable, "-m", "lifagu.cli", *words], check=True, timeout=300)
+    subprocess.run([sys.executable, "-m", "lifagu", *words], check=True, timeout=300)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert used < 2 * 2**20  # kilobytes
     found = walked(str(tmp_path / "large.duckdb"), tmp_path, steps=["validate"])

@@ -312,7 +312,7 @@ def test_what_is_kept_is_never_replaced(capsys, template):
 
 
 def test_reports_do_not_depend_on_hashes(template):
-    command = [sys.executable, "-m", "lifagu.cli", "impute", str(template), "--json"]
+    command = [sys.executable, "-m", "lifagu", "impute", str(template), "--json"]
     found = {
         subprocess.run(
             command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
@@ -336,7 +336,7 @@ def test_a_model_without_a_database_cannot_be_written_into(capsys, template):
 def test_a_database_that_somebody_else_has_open_is_refused(template):
     file = template.parent / "hospital.duckdb"
     with duckdb.connect(str(file)):  # somebody else has it open
-        command = [sys.executable, "-m", "lifagu.cli", "impute", str(template), "--write"]
+        command = [sys.executable, "-m", "lifagu", "impute", str(template), "--write"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (5, "", 1)
     assert str(file) in done.stderr

@@ -138,5 +138,5 @@ def test_wheels_work_on_every_python(number, kind, wheels, tmp_path):
     assert f"Python {number}." in run(own, "--version")
     assert run(lifagu, "demo", folder=tmp_path)
     for example in EXAMPLES:
-        here = run(sys.executable, "-m", "lifagu.cli", *example, folder=tmp_path)
+        here = run(sys.executable, "-m", "lifagu", *example, folder=tmp_path)
         assert run(lifagu, *example, folder=tmp_path) == here, example

@@ -112,7 +112,7 @@ def test_the_same_bytes_whatever_the_hash_seed(tmp_path):
     path = tmp_path / "noisy.json"
     write(graph, path, seen)
     source = str(Path(lifagu.__file__).parents[1])
-    command = [sys.executable, "-m", "lifagu.cli", "lift", str(path), "--fill", "cohorts", "--json"]
+    command = [sys.executable, "-m", "lifagu", "lift", str(path), "--fill", "cohorts", "--json"]
     outputs = {
         subprocess.run(
             command,

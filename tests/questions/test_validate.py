@@ -441,7 +441,7 @@ def test_interrupted_work_leaves_nothing(tmp_path, capsys, monkeypatch):
 def test_the_same_bytes_whatever_the_hash_seed(tmp_path):
     path = written(TEMPLATE, tmp_path)
     database = made("duckdb", clinic(3, patients=20), tmp_path)
-    command = [sys.executable, "-m", "lifagu.cli", "validate", str(path), "--db", database]
+    command = [sys.executable, "-m", "lifagu", "validate", str(path), "--db", database]
     found = set()
     for seed in ("1", "2"):
         ran = subprocess.run(

@@ -24,7 +24,7 @@ from support.graphs_for_engines import big_graph
 from support.spark_cluster import WHY_NOT, cluster, end
 
 needs_java = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
-COMMAND = (sys.executable, "-m", "lifagu.cli")
+COMMAND = (sys.executable, "-m", "lifagu")
 PATIENCE = 120  # seconds after which a test fails rather than waits
 FULL = "the disk is full; free some of it"
 

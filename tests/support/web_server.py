@@ -125,7 +125,7 @@ def served(
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
     environment |= {"TMPDIR": folder} if folder else {}
-    command = [sys.executable, "-m", "lifagu.cli", "serve", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "lifagu", "serve", "--port", "0", *arguments]
     if patience is not None:
         command[1:] = ["-c", IMPATIENT, patience]
     process = subprocess.Popen(

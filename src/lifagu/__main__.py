@@ -1,4 +1,4 @@
-"""``python -m lifagu.cli``."""
+"""``python -m lifagu``."""
 
 import sys
 
