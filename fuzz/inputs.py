@@ -229,6 +229,8 @@ class Campaign:
 
     def _add(self, found: Found) -> None:
         kinds = self.wrong if found.verdict.wrong else self.shapes
+        if found.verdict.wrong and (found.reader, kind_of(found.verdict)) not in kinds:
+            sys.stderr.write(f"\n{_failure(found)}")
         known = kinds.setdefault((found.reader, kind_of(found.verdict)), found)
         if len(found.raw) < len(known.raw):
             kinds[found.reader, kind_of(found.verdict)] = found
@@ -347,11 +349,12 @@ def _room() -> str | None:
 
 
 def _failures(found: list[Found]) -> str:
-    lines = [
-        f"failed: {each.reader}: {each.verdict.wrong}\n  by {each.seed!r} on {each.raw[:300]!r}\n"
-        for each in found
-    ]
-    return f"{''.join(lines)}{len(found)} failures\n"
+    return f"{''.join(map(_failure, found))}{len(found)} failures\n"
+
+
+def _failure(found: Found) -> str:
+    place = f"by {found.seed!r} on {found.raw[:300]!r}"
+    return f"failed: {found.reader}: {found.verdict.wrong}\n  {place}\n"
 
 
 if __name__ == "__main__":

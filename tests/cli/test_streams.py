@@ -70,6 +70,9 @@ def test_paths_that_are_no_text_are_read_and_named(tmp_path, capsys):
     status, _, err = run_cli(capsys, "info", path.replace(".json", "\n.json"))
     assert (status, err.count("\n")) == (2, 1)
     assert r"/\udcff" in err
+    status, _, err = run_cli(capsys, "convert", EPIDEMIC, path.removesuffix(".json"))
+    assert (status, err.count("\n")) == (2, 1)
+    assert "DuckDB takes no path that is not in UTF-8" in err
 
 
 @pytest.mark.parametrize(

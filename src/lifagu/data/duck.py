@@ -38,6 +38,7 @@ _IN_CSV = re.compile(r"CSV Error on Line: (\d+)\n(?:Original Line:.*\n)?(.+)")
 # of a file that another process writes; it is called by its number, where DuckDB knows it
 _LOCKED = re.compile(r"Could not set lock(?:.*(\(PID \d+\)))?", re.DOTALL)
 _NO_TABLE = "Error when sniffing file"  # of a CSV file whose rows are not alike
+_NO_UTF8 = "std::bad_cast"  # of a text that is handed over, such as a path
 _OWN_PATH = re.compile(rf"{DESCRIPTORS}/\d+")
 Result = TypeVar("Result")
 
@@ -229,6 +230,11 @@ class Duck:
         except SystemError as error:  # DuckDB hands on so what numpy raises where it makes arrays
             if isinstance(error.__cause__, MemoryError):
                 raise error.__cause__ from None
+            raise
+        except RuntimeError as error:
+            if str(error) == _NO_UTF8:
+                what = "DuckDB takes no path that is not in UTF-8; choose another one"
+                raise FormatError(f"{place}: {what}") from None
             raise
         except self._errors.Error as error:
             memory = isinstance(error, self._errors.OutOfMemoryException)
