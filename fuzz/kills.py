@@ -162,11 +162,6 @@ class Ended(NamedTuple):
     answer: Any
 
     @property
-    def killed(self) -> bool:
-        """Whether SIGKILL ended it."""
-        return os.WIFSIGNALED(self.status) and os.WTERMSIG(self.status) == signal.SIGKILL
-
-    @property
     def code(self) -> int:
         """Its exit status, negative for a signal."""
         return os.waitstatus_to_exitcode(self.status)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from lifagu.graph.parts import parts_without, subgraph
 from lifagu.graph.supports import Supports
 from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import GivenTables
@@ -195,11 +194,6 @@ def test_supports_travel(graph):
         support=Supports.of(supports),
     )
     assert [each.support for each in again.factors] == supports
-    parts = parts_without(graph, np.zeros(len(graph.variable_names), dtype=bool))
-    for part in range(int(parts.max(initial=-1)) + 1):
-        smaller, _ = subgraph(graph, parts, np.array([part]))
-        for factor in smaller.factors:
-            assert factor.support == graph.factor(factor.name).support
 
 
 def test_what_is_added_lent_or_hidden_has_none():

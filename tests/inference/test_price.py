@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import lifagu
-from lifagu.graph.parts import subgraph
 from lifagu.inference.barren import find_barren
 from lifagu.inference.connected_part import Part
 from lifagu.inference.outline import outline_of
@@ -224,15 +223,18 @@ def test_what_is_made_of_a_graph_is_made_once():
 LIMIT = 2000  # bytes
 
 
-def two_parts():
-    """A clique of twelve different variables, which does not fit, beside a pair, which does."""
+def clique():
+    """Twelve different variables that all know each other, in the making; they do not fit."""
     rng = np.random.default_rng(0)
-    builder = (
-        lifagu.FactorGraph.build().variables([f"c{x}" for x in range(12)]).variables(["a", "b"])
-    )
+    builder = lifagu.FactorGraph.build().variables([f"c{x}" for x in range(12)])
     for x, y in itertools.combinations(range(12), 2):
         builder.factor(f"f{x}.{y}", [f"c{x}", f"c{y}"], rng.uniform(1, 2, 4))
-    return builder.factor("g", ["a", "b"], [1, 2, 3, 4]).graph()
+    return builder
+
+
+def two_parts():
+    """The clique beside a pair, which does fit."""
+    return clique().variables(["a", "b"]).factor("g", ["a", "b"], [1, 2, 3, 4]).graph()
 
 
 @pytest.mark.parametrize("engine", ["auto", "lifted", "ground"])
@@ -274,9 +276,8 @@ def test_with_evidence_fewer_variables_are_left_out(monkeypatch):
 
 def test_where_nothing_fits_everything_is_refused(monkeypatch):
     monkeypatch.setattr("lifagu.inference.conditioning.MOST_RUNS", 1)
-    clique, _ = subgraph(two_parts(), np.array([0] * 12 + [1, 1]), np.array([0]))
     with pytest.raises(lifagu.TooLargeError, match="needs a table of"):
-        lifagu.marginals(clique, memory_limit=LIMIT)
+        lifagu.marginals(clique().graph(), memory_limit=LIMIT)
 
 
 def test_the_command_line_answers_the_other_parts(capsys, tmp_path, monkeypatch):

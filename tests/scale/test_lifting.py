@@ -50,10 +50,7 @@ def test_tables_are_replaced_exported_and_found_again(tmp_path):
     opened.create("kept", "SELECT id, word FROM given WHERE id > 0")
     # a table may be made from what it replaces
     opened.create("kept", "SELECT id + 1 AS id, word FROM kept")
-    opened.run(
-        "CREATE OR REPLACE VIEW seen AS SELECT word, count(*) AS times FROM kept GROUP BY word"
-    )
-    opened.checkpoint("seen")
+    opened.create("seen", "SELECT word, count(*) AS times FROM kept GROUP BY word")
     opened.drop("given")
     for name in ("one", "two"):
         opened.export("SELECT * FROM kept ORDER BY id DESC", tmp_path / f"{name}.parquet")

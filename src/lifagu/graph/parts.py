@@ -62,16 +62,6 @@ def parts_of_factors(graph: FactorGraph, part_of: Ints, factors: Ints) -> Ints:
     return result
 
 
-def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGraph, Ints]:
-    """The graph of the wanted connected parts, and each variable's number in it (-1: not in it).
-
-    part_of: as `parts_without` gives it when nothing is observed.
-    """
-    variables = np.flatnonzero(np.isin(part_of, wanted))
-    parts = parts_of_factors(graph, part_of, np.arange(len(graph.factor_names)))
-    return taken(graph, variables, np.flatnonzero(np.isin(parts, wanted)))
-
-
 def taken(graph: FactorGraph, variables: Ints, factors: Ints) -> tuple[FactorGraph, Ints]:
     """The graph of some variables and factors, in order, and each variable's number (-1: none).
 

@@ -24,7 +24,6 @@ MOST_SORTS = 200  # relations and sorts of tables that are listed
 MOST_NAMED = 100_000  # factors whose names are read to tell their sorts
 MOST_QUESTIONS = 30
 CHECKED_AT_ONCE = 20, 5000  # observed cells, of which predictions are checked without being asked
-FILLED = "filled from what is alike"
 
 
 def overview(bench: Workbench, _: Request) -> dict[str, Any]:

@@ -121,15 +121,6 @@ class Engine(Protocol):
             Of a table, or of what was registered.
         """
 
-    def checkpoint(self, name: str) -> None:
-        """Store what a name means now, so that no later process computes it again.
-
-        Parameters
-        ----------
-        name : str
-            Of a view or a table.
-        """
-
     def names(self) -> set[str]:
         """The tables that are stored."""
 

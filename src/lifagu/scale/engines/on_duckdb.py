@@ -86,12 +86,6 @@ class DuckEngine:
         """Forget a name."""
         self.run(f"DROP {'VIEW' if self._is_view(name) else 'TABLE'} IF EXISTS {name}")
 
-    def checkpoint(self, name: str) -> None:
-        """Store what a name means now, and see that it is on disk."""
-        if name not in self.names():
-            self.create(name, f"SELECT * FROM {name}")
-        self.run("CHECKPOINT")
-
     def names(self) -> set[str]:
         """The tables that are stored."""
         return {name for (name,) in self.rows("SELECT table_name FROM duckdb_tables()")}

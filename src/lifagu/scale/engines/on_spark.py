@@ -116,11 +116,6 @@ class SparkEngine:
             with self._fresh() as aside:
                 target.rename(aside)
 
-    def checkpoint(self, name: str) -> None:
-        """Store what a name means now; stored tables are on disk already."""
-        if name not in self.names():
-            self.create(name, f"SELECT * FROM {name}")
-
     def names(self) -> set[str]:
         """The tables that are stored, whole."""
         return {each.parent.name for each in self._tables.glob(f"[!.]*/{SUCCESS}")}
