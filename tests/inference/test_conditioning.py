@@ -3,7 +3,6 @@
 import itertools
 import math
 import random
-import time
 
 import numpy as np
 import pytest
@@ -214,8 +213,8 @@ def counted_runs(monkeypatch):
     return calls
 
 
-def test_too_much_even_so_is_refused_soon():
-    start = time.perf_counter()
+def test_too_much_even_so_is_refused_before_anything_is_computed(monkeypatch):
+    calls = counted_runs(monkeypatch)
     refusal = (
         r"log Z needs a table of .* entries .*limit is .*; conditioning would take .* runs "
         r"or more .*; observe"
@@ -231,7 +230,7 @@ def test_too_much_even_so_is_refused_soon():
         match=r"conditioning on x.* runs and .* and still need .*, but the most",
     ):
         lifagu.log_partition(grid(12), memory_limit=2**10)
-    assert time.perf_counter() - start < 20
+    assert not calls
 
 
 def test_too_much_work_is_refused(monkeypatch):
