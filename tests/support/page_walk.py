@@ -77,6 +77,29 @@ class Walk:
         self.page.locator("#work[aria-busy=false]").wait_for()
         return self.page
 
+    def hold(self, operation: str, saying: str = "") -> Held:
+        """Hold the next request of an operation back, that newer ones may come first."""
+        return Held(self.page, operation, saying)
+
+    def check(self, where: str, part: str | None = None) -> None:
+        """No rule of accessibility is broken, in a part of the page or in all of it."""
+        if not self.page.evaluate("'axe' in window"):
+            from axe_playwright_python.base import AXE_SCRIPT
+
+            self.page.evaluate(AXE_SCRIPT)
+        found = self.page.evaluate(
+            "(part) => axe.run(part ?? document, { resultTypes: ['violations'] })"
+            ".then((all) => all.violations)",
+            part,
+        )
+        told = [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found]
+        assert told == [], where
+
+    def done(self) -> None:
+        """It is closed, and its console has complained about nothing."""
+        self.context.close()
+        assert self.complaints == []
+
     def was_refused(self, status: int) -> None:
         """A refusal was wanted; the browser notes it in its console as well."""
         noted = [
@@ -92,6 +115,31 @@ class Walk:
         self.page.get_by_role("tab", name=name).click()
         self.page.locator("#work[aria-busy=false]").wait_for()
         return self.page
+
+
+class Held:
+    """A request that is held back until it is let go; those after it pass."""
+
+    def __init__(self, page: Any, operation: str, saying: str) -> None:
+        self.page, self.saying, self.route = page, saying, None
+        self.pattern = f"**/api/models{operation}"
+        page.route(self.pattern, self._take)
+
+    def _take(self, route: Any) -> None:
+        if self.route is None and self.is_it(route.request):
+            self.route = route
+        else:
+            route.continue_()
+
+    def is_it(self, request: Any) -> bool:
+        """Whether a request says what the one says that is held back."""
+        return self.saying in (request.post_data or "")
+
+    def let_go(self) -> None:
+        """It goes on, and the page has its answer."""
+        with self.page.expect_response(lambda each: each.request == self.route.request):
+            self.route.continue_()
+        self.page.unroute(self.pattern, self._take)
 
 
 def keep(page: Any, path: Path) -> None:

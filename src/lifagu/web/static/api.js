@@ -53,14 +53,30 @@ export async function start() {
   return (await told(await send("/api/start"))).json();
 }
 
+let openings = 0;
+let reading = null; // the model that is being read
+
+// Opens a model; resolves to null when another one was opened meanwhile, for which this one gives way.
 export async function open(query, body) {
-  const response = await send(`/api/models?${new URLSearchParams(query)}`, { method: "POST", body });
-  const id = response.headers.get("x-lifagu-model");
+  const turn = ++openings;
+  const isLast = () => turn === openings;
+  if (reading) close(reading);
+  reading = null;
+  let id = null;
   try {
-    return { ...(await (await finished(response)).json()), id };
+    const response = await send(`/api/models?${new URLSearchParams(query)}`, { method: "POST", body });
+    id = response.headers.get("x-lifagu-model");
+    if (!isLast() && id) close(id);
+    if (!isLast()) return null;
+    reading = id;
+    const model = await (await finished(response)).json();
+    return isLast() ? { ...model, id } : null;
   } catch (error) {
+    if (!isLast()) return null;
     if (id) close(id); // what cannot be read need not be kept
     throw error;
+  } finally {
+    if (isLast()) reading = null;
   }
 }
 

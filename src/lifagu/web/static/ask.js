@@ -112,6 +112,10 @@ export function startAsk() {
   });
   on("model", () => {
     byId("names").value = "";
+    showPlan("");
+    byId("answers-note").textContent = "";
+    byId("filtering").hidden = byId("run").hidden = true;
+    byId("run").disabled = false;
     replace(byId("answers"));
   });
 }
@@ -134,8 +138,12 @@ async function observed(event) {
   event.preventDefault();
   const [name, value] = [byId("seen-name").value.trim(), byId("seen-value").value.trim()];
   const evidence = { ...state.evidence, [name]: value };
-  if (!(await newest("plan", request({ variables: names(), evidence }), "observing"))) return;
-  byId("observing").reset();
+  byId("run").disabled = true; // until there is the plan with what is observed now
+  const found = await newest("plan", request({ variables: names(), evidence }), "observing");
+  if (found === undefined) return;
+  byId("run").disabled = false;
+  if (!found) return;
+  if (byId("seen-name").value.trim() === name && byId("seen-value").value.trim() === value) byId("observing").reset();
   suppose(name, value);
 }
 
@@ -143,18 +151,22 @@ export async function refreshAnswers() {
   if (byId("at-once").checked) await loadAnswers();
   else {
     byId("answers").classList.add("stale");
-    const found = await newest("plan", request({ variables: names() }));
+    byId("run").disabled = true;
+    const found = await newest("plan", request({ variables: names() }), "ask");
+    if (found === undefined) return;
     if (found) showPlan(found.plan);
     byId("planned").open = true;
     byId("run").hidden = !found;
+    byId("run").disabled = false;
   }
 }
 
 async function loadAnswers() {
   byId("run").hidden = true;
+  byId("run").disabled = false;
   const found = await newest("ask", request({ variables: names() }));
   if (found) show(found);
-  else byId("answers").classList.add("stale");
+  if (found === null) byId("answers").classList.add("stale");
 }
 
 // Ask about these, and show the answers.

@@ -8,9 +8,12 @@ import { change, forgive, newest, on, request, state } from "./state.js";
 
 let around = null; // the figure
 let opened = []; // variables around which more is shown
-let usual = { key: null, probabilities: new Map() }; // answers with nothing supposed, by variable
+const NOTHING_USUAL = { key: null, probabilities: new Map() };
+let usual = NOTHING_USUAL; // answers with nothing supposed, by variable
 let shown = null; // the individual whose card stands there
 let answered = null; // the request that this card answers
+let chosen = 0; // how often somebody was chosen
+let turns = 0; // only the newest card is shown, whatever comes after it
 
 export function startCard() {
   replace(
@@ -44,6 +47,7 @@ export function startCard() {
   on("model", () => {
     change({ individual: null });
     shown = answered = null;
+    turns++;
     byId("card-name").value = "";
     replace(byId("card"), make("p", { class: "quiet" }, hint()));
     byId("around-pane").hidden = true;
@@ -58,9 +62,10 @@ const hint = () =>
 
 async function lookUp(event) {
   event.preventDefault();
-  const text = byId("card-name").value.trim();
-  const found = (await complete(text, "whom")).find((each) => each.kind === "individual");
-  showIndividual(found ? found.name : text);
+  const [text, before] = [byId("card-name").value.trim(), chosen];
+  const found = await complete(text, "whom");
+  if (!found || chosen !== before) return; // somebody else was chosen meanwhile
+  showIndividual(found.find((each) => each.kind === "individual")?.name ?? text);
 }
 
 function showIndividual(name) {
@@ -69,6 +74,7 @@ function showIndividual(name) {
 }
 
 export function chooseIndividual(name) {
+  chosen++;
   forgive();
   opened = [];
   change({ individual: name });
@@ -81,29 +87,26 @@ export async function refreshCard() {
   const key = JSON.stringify([state.model.id, body]);
   if (key === answered) return;
   answered = null;
-  byId("panel-card").setAttribute("aria-busy", "true");
-  try {
-    const [found] = await Promise.all([newest("card", body), loadAround()]);
-    if (found === null && state.individual === body.what) state.individual = shown; // whose card is still there
-    if (!found) return;
-    await findUsual(found, body);
-    show(found);
-    answered = key;
-  } finally {
-    byId("panel-card").setAttribute("aria-busy", "false");
-  }
+  const turn = ++turns;
+  const isNewest = () => turn === turns;
+  const [found] = await Promise.all([newest("card", body), loadAround()]);
+  if (found === null && isNewest()) state.individual = shown; // whose card is still there
+  if (!found || !isNewest()) return;
+  const before = await findUsual(found, body);
+  if (!isNewest()) return;
+  usual = before;
+  show(found);
+  answered = key;
 }
 
 // What was expected before anything was supposed, to show by how much each answer moved.
 async function findUsual(found, body) {
   const { evidence, ...rest } = body;
   const key = JSON.stringify([state.model.id, rest]);
-  if (Object.keys(evidence).length) {
-    if (usual.key === key) return;
-    const before = await newest("card", { ...body, evidence: {} }, "card before");
-    if (!before) return;
-    usual = { key, probabilities: byVariable(before) };
-  } else usual = { key, probabilities: byVariable(found) };
+  if (!Object.keys(evidence).length) return { key, probabilities: byVariable(found) };
+  if (usual.key === key) return usual;
+  const before = await newest("card", { ...body, evidence: {} }, "card before");
+  return before ? { key, probabilities: byVariable(before) } : NOTHING_USUAL;
 }
 
 const byVariable = ({ predicted, known }) =>
@@ -207,7 +210,7 @@ function expected(predicted) {
       "div",
       { class: "expected-head" },
       make("strong", null, titled(predicted)),
-      elsewhere.length ? make("span", { class: "quiet" }, `usually ${labels[0]} ${percent(elsewhere[0])}`) : [],
+      elsewhere.length ? make("span", { class: "quiet" }, `usually ${labels[0]}: ${percent(elsewhere[0])}`) : [],
       guess && !none ? make("span", { class: "status" }, "hardly better than a guess") : [],
       supposedUnknown ? whatIf(variable, true) : [],
     ),
@@ -312,6 +315,7 @@ let variables = new Map();
 
 async function loadAround() {
   const found = await newest("around", request({ what: state.individual, variables: opened }));
+  if (found === undefined) return;
   byId("around-pane").hidden = !found?.scene;
   if (!found?.scene) return;
   variables = new Map(found.variables.map((each) => [each.id, each]));

@@ -1,18 +1,22 @@
 // Cohorts as a picture: a dot for each individual where it most likely belongs, a ring where its tables are unknown.
 
 import { byId, counted, make, number, percent, replace } from "./dom.js";
-import { newest, request } from "./state.js";
+import { newest, on, request } from "./state.js";
 
 let showIndividual = null;
 
 export function startCohorts(show) {
   showIndividual = show;
+  on("model", () => {
+    byId("cohorts-note").textContent = "";
+    replace(byId("cohorts"));
+  });
 }
 
 export const cohortsPart = () =>
   make(
     "section",
-    { class: "block" },
+    { class: "block cohorts-part" },
     make("h3", null, "Cohorts: who is where, and what tells them apart"),
     make("p", { id: "cohorts-note", class: "quiet" }),
     make("ol", { id: "cohorts", class: "cohorts" }),

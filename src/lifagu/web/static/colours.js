@@ -29,6 +29,11 @@ export function startColours() {
     make("p", { id: "round-words" }),
     make("div", { id: "groups", class: "groups" }),
   );
+  on("model", () => {
+    byId("rounds").hidden = true;
+    byId("round-words").textContent = "";
+    replace(byId("groups"));
+  });
   on("colours round", show);
 }
 

@@ -1,7 +1,7 @@
 // Every way to fill holes side by side: who lends to whom, and what that does to answers.
 
 import { byId, make, number, percent, replace } from "./dom.js";
-import { newest, request, state } from "./state.js";
+import { newest, on, request, state } from "./state.js";
 
 const TITLES = {
   auto: "Auto",
@@ -19,6 +19,7 @@ export function startCompare() {
     make("p", { class: "quiet" }, "The same model, the same evidence and, where it counts, the same θ: seven ways to fill holes."),
     make("div", { id: "compared", class: "compared" }),
   );
+  on("model", () => replace(byId("compared")));
 }
 
 export async function loadCompare() {

@@ -35,7 +35,7 @@ export function renew(element, ...children) {
   replace(element, ...children);
   for (const key of opened) byKey(key)?.setAttribute("open", "");
   const found = focused.map(byKey).find(Boolean);
-  (found?.matches("button, [tabindex]") ? found : found?.querySelector("button, summary"))?.focus();
+  (found?.matches("button, select, [tabindex]") ? found : found?.querySelector("button, summary"))?.focus();
 }
 
 export const percent = (value) =>

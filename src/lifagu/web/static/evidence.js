@@ -1,10 +1,10 @@
 // What was observed as a table that can be searched: closed until it is asked for, a screen at a time.
 
-import { byId, make, number, replace } from "./dom.js";
+import { byId, make, number, renew, replace } from "./dom.js";
+import { PAGE, lastPage } from "./list.js";
 import { restore, suppose } from "./observe.js";
 import { newest, on, request } from "./state.js";
 
-const PAGE = 50;
 let offset = 0;
 let waiting = null;
 let showIndividual = null;
@@ -12,7 +12,9 @@ let showIndividual = null;
 export function startEvidence(show) {
   showIndividual = show;
   on("model", () => {
+    clearTimeout(waiting);
     byId("evidence").open = false;
+    byId("evidence-count").textContent = "";
     byId("evidence-containing").value = "";
     offset = 0;
     replace(byId("evidence-rows"));
@@ -56,15 +58,16 @@ async function loadEvidence() {
   const found = await newest("observed", request({ containing: byId("evidence-containing").value, offset }));
   if (!found) return;
   const { total, matching, rows } = found;
+  if (offset && offset >= matching) return turn(lastPage(matching) - offset);
   const part = matching < total ? `${number(matching)} of ${number(total)}` : number(total);
   byId("evidence-count").textContent = `: ${part}`;
   byId("evidence-back").disabled = offset === 0;
   byId("evidence-on").disabled = offset + rows.length >= matching;
-  replace(
+  renew(
     byId("evidence-rows"),
     make(
       "div",
-      { class: "scrolled", tabindex: "0", role: "region", "aria-label": "What was observed" },
+      { class: "scrolled", tabindex: "0", role: "region", "aria-label": "What was observed", "data-key": "rows" },
       make(
         "table",
         { class: "wide" },
@@ -78,7 +81,7 @@ async function loadEvidence() {
 function row({ name, value, labels, supposed, individuals }) {
   const other = make(
     "select",
-    { "aria-label": `What if ${name} were …`, onchange: (event) => supposeIt(name, event.target.value) },
+    { "aria-label": `What if ${name} were …`, "data-key": name, onchange: (event) => supposeIt(name, event.target.value) },
     make("option", { value: "" }, supposed ? "supposed" : "as observed"),
     supposed ? make("option", { value: "back" }, "as it was") : make("option", { value: "null" }, "not observed"),
     labels.filter((label) => label !== value).map((label) => make("option", { value: `=${label}` }, label)),

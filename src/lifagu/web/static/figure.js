@@ -31,6 +31,12 @@ export class Figure {
     new ResizeObserver(() => this.fitted && this.fit()).observe(container);
   }
 
+  clear() {
+    this.nodes.clear();
+    Object.assign(this, { scene: null, svg: null });
+    replace(this.container);
+  }
+
   show(scene, describe) {
     this.scene = scene;
     this.nodes.clear();
@@ -157,6 +163,7 @@ export class Figure {
   }
 
   zoom(scale) {
+    if (!this.scene) return;
     this.fitted = false;
     this.scale = Math.min(Math.max(scale, 0.1), 4);
     this.svg?.setAttribute("width", this.scene.width * this.scale);

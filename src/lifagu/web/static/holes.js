@@ -81,7 +81,11 @@ export function startHoles() {
     cohortsPart(),
     addForm(),
   );
-  on("model", () => (most = FEW));
+  on("model", () => {
+    most = FEW;
+    byId("holes-summary").textContent = byId("theta-words").textContent = "";
+    replace(byId("holes"));
+  });
   on("model theta method steps", showChoices);
   on("transfers", showTransfers);
 }
@@ -128,6 +132,7 @@ function addForm() {
 async function suggest(text) {
   if (!text) return;
   const found = await complete(text, "likes");
+  if (!found) return;
   replace(
     byId("add-likes"),
     found.filter(({ kind }) => kind === "individual").map(({ name }) => make("option", { value: name })),
@@ -164,7 +169,7 @@ function showTransfers() {
   );
   const thresholds = byTheta.map(([theta, count]) => `${Number(theta.toFixed(3))}: ${number(count)}`).join(" · ");
   byId("theta-words").textContent = total === 0 ? "" : `Filled at θ = ${thresholds}`;
-  byId("theta").disabled = total === 0;
+  byId("panel-holes").classList.toggle("whole", total === 0); // no rule has anything to fill
   showRecords(classes, more);
 }
 

@@ -5,7 +5,7 @@ import { save } from "./keep.js";
 import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
 import { newest, on, request, state } from "./state.js";
 
-const PAGE = 50;
+export const PAGE = 50;
 const chosen = { relation: "", value: "", unobserved: true, containing: "", having: "", offset: 0 };
 let relations = []; // name, labels
 let showIndividual = null;
@@ -51,6 +51,7 @@ export function startList(show) {
     ),
   );
   on("model", () => {
+    clearTimeout(waiting);
     relations = [];
     Object.assign(chosen, { relation: "", value: "", unobserved: true, containing: "", having: "", offset: 0 });
     byId("list-containing").value = "";
@@ -89,6 +90,9 @@ function turn(by) {
   return loadList();
 }
 
+// Where the last page begins: there may be fewer now, or it was asked for more than there is.
+export const lastPage = (total) => PAGE * Math.max(Math.ceil(total / PAGE) - 1, 0);
+
 function asked() {
   const { relation, value, unobserved, containing, having, offset } = chosen;
   return { what: relation, value, unobserved, containing, having: having ? [JSON.parse(having)] : [], offset };
@@ -97,7 +101,8 @@ function asked() {
 async function findRelations() {
   if (relations.length) return;
   const found = await findOverview();
-  relations = (found?.relations ?? []).filter(({ name, single }) => name && !single);
+  if (!found || relations.length) return;
+  relations = found.relations.filter(({ name, single }) => name && !single);
   replace(
     byId("list-relation"),
     relations.map(({ name }) => make("option", { value: name }, name)),
@@ -124,7 +129,7 @@ export async function loadList() {
   byId("list-relation").value = chosen.relation;
   byId("list-having").value = chosen.having;
   const found = await newest("ranked", request(asked()));
-  if (found && chosen.offset && chosen.offset >= found.total) return turn(-chosen.offset); // there are fewer now
+  if (found && chosen.offset && chosen.offset >= found.total) return turn(lastPage(found.total) - chosen.offset);
   if (found) show(found);
   if (found === null) {
     byId("list-note").textContent = "";

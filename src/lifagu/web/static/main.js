@@ -15,7 +15,8 @@ import { startObserving } from "./observe.js";
 import { loadOverview, startOverview } from "./overview.js";
 import { loadGraph, loadLifted, startPanes, wantsLifted } from "./panes.js";
 import { startSearch } from "./search.js";
-import { change, complain, forgive, isDrawn, on, request, state } from "./state.js";
+import { startPresses } from "./press.js";
+import { busy, change, complain, forgive, isDrawn, on, request, state } from "./state.js";
 import { startTheme } from "./theme.js";
 import { startWelcome } from "./welcome.js";
 
@@ -100,6 +101,7 @@ function opened(model) {
     lifted: null,
     graph: null,
   };
+  joined = model.add;
   silently({ ...fresh, model, add: model.add, evidence: {}, scenarios: {} });
   byId("title").textContent = model.title;
   document.title = `${model.title} – lifagu`;
@@ -132,19 +134,7 @@ function silently(values) {
   quiet = false;
 }
 
-let loading = 0;
-
 const refresh = (what) => busy(load(what));
-
-// While anything is loaded the page says that it is busy.
-async function busy(work) {
-  byId("work").setAttribute("aria-busy", String(++loading > 0));
-  try {
-    return await work;
-  } finally {
-    byId("work").setAttribute("aria-busy", String(--loading > 0));
-  }
-}
 
 async function load({ graph, filling }) {
   forgive();
@@ -152,6 +142,7 @@ async function load({ graph, filling }) {
   const loads = [];
   if (filling && isDrawn()) loads.push(loadTransfers());
   if (filling && wantsLifted()) loads.push(loadLifted());
+  else if (filling) silently({ lifted: null }); // it is another one when it is shown again
   if (isDrawn()) loads.push(loadColours());
   await Promise.all([...loads, loadTab()]);
   return true;
@@ -163,11 +154,14 @@ function startRefreshing() {
   on("add", () => quiet || refreshAdded());
 }
 
+let joined = []; // who could be added
+
 // Somebody who cannot be added is left out again.
 async function refreshAdded() {
   const added = state.add;
-  if (await refresh({ graph: true, filling: true })) return;
-  if (state.add === added) silently({ add: added.slice(0, -1) });
+  const isDone = await refresh({ graph: true, filling: true });
+  if (isDone) joined = added;
+  else if (state.add === added) silently({ add: joined });
 }
 
 function showWelcome(shown) {
@@ -190,7 +184,10 @@ function openCard(individual) {
 }
 
 async function openList(relation, value) {
-  if (!(await isListed(relation))) return askIt(relation);
+  const { model } = state;
+  const hasList = await isListed(relation);
+  if (state.model !== model) return;
+  if (!hasList) return askIt(relation);
   chooseRelation(relation, value);
   choose("list");
 }
@@ -209,6 +206,7 @@ function go({ kind, name, label }) {
 
 async function begin() {
   startTheme();
+  startPresses();
   startPanes(pickFactor);
   startOverview({ question: askIt, relation: openList, holes: () => choose("holes") });
   startCard();

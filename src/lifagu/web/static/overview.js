@@ -1,7 +1,7 @@
 // The overview: what the model is about, what is missing, where tables come from, how well it predicts, what to ask.
 
 import { byId, counted, make, number, percent, replace } from "./dom.js";
-import { newest, on, request, state } from "./state.js";
+import { aside, newest, on, request, state } from "./state.js";
 
 let shown = null; // the model whose overview stands there
 let asked = null; // for what, once for each model
@@ -157,7 +157,8 @@ const quality = () => [
 async function loadQuality() {
   byId("check").disabled = true;
   byId("check").textContent = "Being checked …";
-  const found = await newest("check", request());
+  const found = await aside("check", request());
+  if (found === undefined) return;
   if (found && byId("quality")) showQuality(found);
   else if (byId("check")) {
     byId("check").disabled = false;

@@ -26,12 +26,20 @@ export function startPanes(pickFactor) {
     least: 0.35,
     onPoint: (node) => light(node ? node.members : []),
   });
+  on("model", clear);
   on("graph", showGraph);
   on("transfers", showTransfers);
   on("colours round", paint);
   on("lifted", showLifted);
   on("evidence", showEvidence);
   byId("lifted-show").addEventListener("click", () => openLifted(byId("lifted-body").hidden));
+}
+
+// What was open before is gone while something else is loaded.
+function clear() {
+  variables = painted = standsFor = new Map();
+  for (const figure of [graph, lifted]) figure.clear();
+  for (const id of ["graph-note", "graph-words", "lifted-about", "lifted-legend", "lifted-words"]) byId(id).textContent = "";
 }
 
 // Where the graph cannot be read, the lifted model is computed and shown when somebody asks for it.
@@ -76,7 +84,6 @@ function showGraph() {
     ? "Click an ellipse to observe it, a square to see where its table comes from."
     : "";
   if (scene) graph.show(scene, describe);
-  else byId("graph").replaceChildren();
   showEvidence();
 }
 

@@ -1,7 +1,7 @@
 // Search: completes individuals, relations and values as one types; everything with the keyboard.
 
 import { byId, make, replace } from "./dom.js";
-import { newest, on, request, state } from "./state.js";
+import { aside, newest, on, request, state } from "./state.js";
 
 const PAUSE = 60; // milliseconds after which typing counts as done
 const SORTS = { individual: "individual", relation: "relation", value: "value", variable: "variable" };
@@ -17,7 +17,7 @@ export function startSearch(go) {
     waiting = setTimeout(look, PAUSE);
   });
   input.addEventListener("focus", () => input.value && look());
-  input.addEventListener("blur", () => setTimeout(close, 150));
+  input.addEventListener("blur", () => setTimeout(() => document.activeElement !== input && close(), 150));
   input.addEventListener("keydown", (event) => key(event, go));
   document.addEventListener("keydown", (event) => {
     const isTyping = event.target.matches("input, select, textarea, dialog *");
@@ -39,16 +39,16 @@ export function startSearch(go) {
   });
 }
 
-// What completes a text; also for other inputs.
+// What completes a text, also for other inputs; null when something newer was asked of the same kind.
 export async function complete(text, kind = "find") {
   const told = await newest("find", request({ what: text }), kind);
-  return told?.found ?? [];
+  return told === undefined ? null : (told?.found ?? []);
 }
 
 async function look() {
   const text = byId("search").value.trim();
   if (!text || !state.model) return close();
-  const told = await newest("find", request({ what: text }));
+  const told = await aside("find", request({ what: text }));
   if (!told || byId("search").value.trim() !== text || document.activeElement !== byId("search")) return;
   [found, foundFor] = [told.found, text];
   show(text);
@@ -106,7 +106,9 @@ async function key(event, go) {
     event.preventDefault();
     clearTimeout(waiting);
     const text = byId("search").value.trim();
-    if (foundFor !== text) [found, at] = [await complete(text), 0]; // it was typed faster than completed
+    const told = foundFor === text ? found : await complete(text); // it was typed faster than completed
+    if (!told) return;
+    if (told !== found) [found, at] = [told, 0];
     choose(Math.max(at, 0), go);
   }
 }

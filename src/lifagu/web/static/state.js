@@ -2,6 +2,7 @@
 
 import { Refused, ask } from "./api.js";
 import { byId } from "./dom.js";
+import { untilReleased } from "./press.js";
 
 export const state = {
   model: null, // what the server said when it was opened
@@ -42,12 +43,27 @@ export function request(more) {
   return { theta, method, steps, add, evidence, unknown, engine, ...more };
 }
 
+let loading = 0;
+
+// While anything is loaded the page says that it is busy.
+export async function busy(work) {
+  byId("work").setAttribute("aria-busy", String(++loading > 0));
+  try {
+    return await work;
+  } finally {
+    byId("work").setAttribute("aria-busy", String(--loading > 0));
+  }
+}
+
 const turns = {};
 
 let complaining = null; // the kind of request that the message is about
 
 // Asks the server; resolves to null when it was refused, to undefined when something newer was asked of the same kind.
-export async function newest(operation, body, kind = operation) {
+export const newest = (operation, body, kind = operation) => busy(aside(operation, body, kind));
+
+// The same where nobody waits for it.
+export async function aside(operation, body, kind = operation) {
   const { model } = state;
   const turn = (turns[kind] = (turns[kind] ?? 0) + 1);
   const isNewest = () => turns[kind] === turn && state.model === model;
@@ -60,10 +76,12 @@ export async function newest(operation, body, kind = operation) {
       () => {},
     );
     const found = await running.finally(() => (turns[`${kind} runs`] = null));
+    await untilReleased();
     if (!isNewest()) return undefined;
     if (complaining === kind) forgive();
     return found;
   } catch (error) {
+    await untilReleased();
     if (!isNewest()) return undefined;
     complain(error, kind);
     return null;

@@ -10,6 +10,7 @@ export function startWelcome(offer, opened) {
     replace(byId("upload-help"));
     try {
       const model = await open(query, body);
+      if (!model) return;
       if (state.model) close(state.model.id);
       opened({ ...model, title });
     } catch (error) {
