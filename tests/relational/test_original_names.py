@@ -324,3 +324,25 @@ def test_printed_models_are_cut_where_they_are_long():
         "             f2(v2) unknown",
     ]
     assert str(model).splitlines()[-1] == "             … and 11 more"
+
+
+def test_classes_go_by_names_that_the_user_has_given(tmp_path):
+    model = {
+        "format": "lifagu/1",
+        "domains": {"Person": ["eve", "bob"]},
+        "relations": [{"name": "Likes", "of": ["Person", "Person"]}, {"name": "Epid"}],
+        "parfactors": [
+            {"name": "g", "args": ["Likes(X,X)"], "table": [1, 2]},
+            {"name": "h", "args": ["Likes(X,Y)", "Epid"], "where": ["X != Y"], "table": None},
+        ],
+    }
+    (tmp_path / "m.json").write_text(json.dumps(model))
+    found = lifagu.open(tmp_path / "m.json").fill(by="individuals").marginals()
+    assert [each.members for each in found.classes] == ["Likes(eve,eve), Likes(bob,bob)"]
+    assert set(found.left_out) == {"Likes(eve,bob), Likes(bob,eve)", "Epid"}
+    assert set(found.expanded().left_out) == {"Likes(eve,bob)", "Likes(bob,eve)", "Epid"}
+    model["domains"]["Person"] = 30
+    (tmp_path / "m.json").write_text(json.dumps(model))
+    many = lifagu.open(tmp_path / "m.json").fill(by="individuals").marginals()
+    assert set(many.left_out) == {"Likes(1,2) and 869 more", "Epid"}
+    assert len(many.expanded().left_out) == 871

@@ -72,13 +72,8 @@ def _of_relation(kinds: Kinds, relation: int, numbers: Sequence[int]) -> GroundR
     width = max((len(cells_of[number]) for number in numbers), default=0)
     for number in numbers:
         rows = kinds.individuals.listed(cells_of[number])
-        own = [np.zeros((len(rows), 0), dtype=np.int64)]
-        for cell, individual in kinds.kinds[number].terms:
-            # a cell without individuals in the name has one member
-            place = rows[:, individual] if individual >= 0 else np.zeros(len(rows), dtype=np.int64)
-            own.append(kinds.constants(cell)[place][:, None])
         owners.append(np.full(len(rows), number))
-        constants.append(np.concatenate(own, axis=1))
+        constants.append(kinds.terms(kinds.kinds[number], rows))
         places.append(np.pad(rows, ((0, 0), (0, width - rows.shape[1]))))
     terms, owner, every = map(np.concatenate, (constants, owners, places))
     order = np.lexsort(terms.T[::-1]) if len(of) else np.arange(len(terms))

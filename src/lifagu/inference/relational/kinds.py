@@ -21,6 +21,7 @@ from lifagu.relational.relations import GroundAtom
 # a cell, and which of a pattern's individuals; -1 where the cell has one member only
 Binding = tuple[int, int]
 LETTERS = "XYZUVW"
+MOST_NAMED = 8  # members with names of their own that are listed by name
 
 
 @dataclass(frozen=True)
@@ -236,11 +237,16 @@ class Kinds:
         return cells.constants(own)
 
     def members(self, number: int) -> str:
-        """The ground variables of a kind in words: ``Smokes(X), X in 2..1000000``."""
+        """The ground variables of a kind in words: ``Smokes(X), X in 2..1000000``.
+
+        Those with names of their own go by these: the relation may be of lifting's making.
+        """
         kind = self.kinds[number]
         cells = self.individuals.cells_of[number]
         if not cells:
             return self.name(number)
+        if self._has_names(kind, self.individuals.members(number)):
+            return self._named(kind, number)
         letters: Sequence[str] = LETTERS
         if len(cells) > len(LETTERS):
             letters = [f"X{each + 1}" for each in range(len(cells))]
@@ -258,6 +264,28 @@ class Kinds:
                 f"{left} != {right}" for place, right in enumerate(own) for left in own[:place]
             ]
         return ", ".join(parts)
+
+    def _has_names(self, kind: Kind, count: int) -> bool:
+        """Whether all of its ground variables may have original names, as its first one has."""
+        names = self.model.vocabulary.renamed[kind.relation]
+        return len(names) >= count and names.get(tuple(self._example(kind))) is not None
+
+    def _named(self, kind: Kind, number: int) -> str:
+        """Few ground variables by name, of many the first."""
+        if (count := self.individuals.members(number)) > MOST_NAMED:
+            return f"{self.name(number)} and {count - 1} more"
+        name = self.model.vocabulary.ground_name
+        rows = self.terms(kind, self.individuals.listed(self.individuals.cells_of[number]))
+        return ", ".join(name(kind.relation, row) for row in sorted(rows.tolist()))
+
+    def terms(self, kind: Kind, places: Ints) -> Ints:
+        """The constants of ground variables of a kind, from the places of their individuals."""
+        first = np.zeros(len(places), dtype=np.int64)  # a cell without individuals has one member
+        columns = [
+            self.constants(cell)[places[:, individual] if individual >= 0 else first]
+            for cell, individual in kind.terms
+        ]
+        return np.column_stack([np.zeros((len(places), 0), dtype=np.int64), *columns])
 
     def _text(self, cell: int) -> str:
         cells, own = self._within(cell)

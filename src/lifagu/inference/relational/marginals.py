@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,15 @@ class ListedMarginals(dict[str, dict[str, float]]):
     def __init__(self, named: dict[str, dict[str, float]], found: ClassMarginals) -> None:
         super().__init__(named)
         self.log_partition, self.engine = found.log_partition, found.engine
-        self.left_out, self.too_large = found.left_out, found.too_large
         self.tables = found.tables
+        names: dict[str, list[str]] = {each: [] for each in found.left_out}
+        for name, number, _ in ground_names(found.whole.kinds, found.left):
+            names[found.whole.kinds.members(number)].append(name)
+        self.left_out = [name for each in found.left_out for name in names[each]]
+        self.too_large = tuple(
+            replace(part, variables=tuple(name for each in part.variables for name in names[each]))
+            for part in found.too_large
+        )
 
 
 def prepare_relational_marginals(
