@@ -1,5 +1,6 @@
 """Strange databases: each ends in predictions for exactly its gaps, or in one line that helps."""
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -86,6 +87,31 @@ def test_hours_are_those_of_utc(kind, column, tmp_path, request):
     found = walked(address, tmp_path, steps=["validate"])
     assert not found.error
     assert found.validation["accuracy"] > 0.9
+
+
+def test_commas_in_numbers_are_points_or_mark_thousands(tmp_path):
+    table = ODD["numbers_with_commas"]()["p"]
+    declared = {"p": Table({**table.columns, "price": "MONEY", "much": "BIT"}, table.rows)}
+    found = walked(made("sqlite", tmp_path, declared), tmp_path)
+    assert not found.error
+    assert {"name": "Price", "of": ["P"], "range": {"bins": 3}} in found.template["relations"]
+    assert (
+        found.template["evidence"]["Price"]["sql"] == "SELECT id, REPLACE(price, ',', '.') FROM p"
+    )
+    report = (tmp_path / "draft.md").read_text(encoding="utf-8")
+    assert "comma as a decimal point in p.price?" in report
+    assert "comma as a mark of thousands in p.much?" in report
+
+
+def test_what_tells_nothing_is_said_whatever_its_sort(tmp_path):
+    rows = [(n, "uv"[n % 2], f"2020-0{n % 9 + 1}-11", f"g{n % 40}") for n in range(200)]
+    rows[3] = (3, None, *rows[3][2:])
+    columns = {**ID, "a": "TEXT", "day": "DATE", "team": "TEXT"}
+    found = walked(made("sqlite", tmp_path, {"p": Table(columns, rows)}), tmp_path, steps=[])
+    used = json.dumps(found.template["parfactors"])
+    report = (tmp_path / "draft.md").read_text(encoding="utf-8")
+    for column in ("day", "team"):
+        assert (column in used.lower()) != (f"p.{column}" in report.partition("left out")[2])
 
 
 NOTHING = {

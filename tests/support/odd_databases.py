@@ -380,6 +380,15 @@ def odd_numbers(r):
 
 
 @odd
+def numbers_with_commas(r):
+    rows = [
+        (place, hole(r, f"{place % 90},{r.randint(0, 99):02}"), f"{7919 * place:,}", r.choice("uv"))
+        for place in range(200)
+    ]
+    return {"p": Table({**ID, "price": "TEXT", "much": "TEXT", "a": "TEXT"}, rows)}
+
+
+@odd
 def blank_texts(r):
     rows = [
         (place, hole(r, r.choice(["u", "v", ""])), r.choice(["u", "v", " "]), r.choice("u\tv"))

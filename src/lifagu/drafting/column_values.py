@@ -35,6 +35,8 @@ def value_sql(column: SeenColumn, sort: ColumnSort, part: str, asker: Asker) -> 
         value = f"CASE WHEN {value} IN ({listed(sort.blanks)}) THEN NULL ELSE {value} END"
     if part:
         return asker.part_of_moment(value, part, sort.is_zoned)
+    if sort.comma is not None:
+        value = f"REPLACE({value}, ',', {literal(sort.comma)})"
     if column.has_nan:
         value = asker.without_nan(value)
     if sort.other is not None:
@@ -77,7 +79,10 @@ def finely_coded(column: SeenColumn, sort: ColumnSort, bins: int, finer: int) ->
 
 def _numbers(column: SeenColumn, sort: ColumnSort) -> Floats:
     """The number of each sampled row, nan where there is none."""
-    texts = [sort.odd.get(each, each) for each in column.texts]
+    plain = column.texts
+    if sort.comma is not None:
+        plain = [each.replace(",", sort.comma) for each in plain]
+    texts = [sort.odd.get(each, each) for each in plain]
     numbers = [None if each is None else number_of(each) for each in texts]
     values = np.array([np.nan if each is None else each for each in [*numbers, None]])
     found: Floats = values[column.codes]

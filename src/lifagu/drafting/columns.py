@@ -36,6 +36,8 @@ SERIAL = re.compile(
 _MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
 )
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+(?:,\d+)?\s*")
+_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*(?:\.\d+)?\s*")
 _INSIDE = re.compile(r"\s*([<>]=?|≤|≥)?\s*([-+]?\d+(?:\.\d+)?)\s*(\+)?\s*")
 
 Kind = Literal["label", "number", "moment", "group", "left out"]
@@ -49,7 +51,8 @@ class ColumnSort:
     among numbers, and the number that stands for each, None if it is no value; parts: of a moment,
     those that repeat; is_group: whether rows share its values, so that groups can differ; is_code:
     whether a number may be the name of a group as well; blanks: texts that are no values; is_zoned:
-    whether moments say how far from UTC they are.
+    whether moments say how far from UTC they are; comma: what commas within numbers stand for, a
+    point or (thousands) nothing, None if there are none.
     """
 
     kind: Kind
@@ -62,6 +65,7 @@ class ColumnSort:
     is_code: bool = False
     blanks: tuple[str, ...] = ()
     is_zoned: bool = False
+    comma: str | None = None
 
 
 def sort_of(column: SeenColumn, is_sampled: bool) -> ColumnSort:
@@ -83,7 +87,11 @@ def sort_of(column: SeenColumn, is_sampled: bool) -> ColumnSort:
         return ColumnSort("left out", f"only {many} rows have a value")
     if column.family == "moment" or _are_moments(texts, is_sampled):
         return replace(_moment(texts), blanks=blanks)
-    found = _number(column, texts, counts, is_sampled)
+    comma = _comma(texts)
+    if comma is None:
+        found = _number(column, texts, counts, is_sampled)
+    else:
+        found = _number_with_comma(column, texts, counts, comma)
     if found is None:
         found = _text(texts, counts)
     return replace(found, blanks=blanks)
@@ -91,6 +99,28 @@ def sort_of(column: SeenColumn, is_sampled: bool) -> ColumnSort:
 
 def _short(text: str) -> str:
     return text if len(text) <= 30 else f"{text[:29]}…"
+
+
+def _comma(texts: list[str]) -> str | None:
+    """What commas in numbers stand for, if all texts are such: ``1,5`` or ``12,000``.
+
+    >>> _comma(["1,5", "2"]), _comma(["999", "12,000.50"]), _comma(["1.5", "2"])
+    ('.', '', None)
+    """
+    if not any("," in each for each in texts):
+        return None
+    if all(map(_THOUSANDS.fullmatch, texts)):
+        return ""
+    return "." if all(map(_DECIMAL_COMMA.fullmatch, texts)) else None
+
+
+def _number_with_comma(
+    column: SeenColumn, texts: list[str], counts: np.ndarray, comma: str
+) -> ColumnSort | None:
+    found = _number(column, [each.replace(",", comma) for each in texts], counts, False)
+    if found is None or found.kind != "number":
+        return None
+    return replace(found, comma=comma, is_code=False)
 
 
 def _number(

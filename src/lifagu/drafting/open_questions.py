@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.words import counted
+from lifagu.drafting.asking import quoted
 from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.found import FoundOut, is_nearly_empty
 from lifagu.drafting.keys import SAID, Link
@@ -55,7 +56,7 @@ def left_out(found: FoundOut) -> Iterator[str]:
     for seen in found.tables.values():
         for each in seen.table.columns:
             if each.kind == "other":
-                yield f"- {seen.name}.{each.name}: it holds no single values"
+                yield f"- {seen.name}.{each.name}: values of its type are not compared"
     empty = [each for each in found.attributes if each.gaps and is_nearly_empty(each)]
     for rare in empty:
         if not any(rare is other for other in found.asked):
@@ -64,8 +65,23 @@ def left_out(found: FoundOut) -> Iterator[str]:
         yield f"- {origin}: nearly all of its numbers are the same"
     used = {id(each) for each in found.used}
     idle = [each.name for each in found.attributes if id(each) not in used and each.column]
+    idle += _idle_columns(found, who)
     if idle:
         yield f"- tells nothing about what is to be predicted: {', '.join(idle)}"
+
+
+def _idle_columns(found: FoundOut, who: Collection[tuple[str, str]]) -> Iterator[str]:
+    """Moments, and columns without gaps that say who belongs together, of which nothing is made."""
+    queries = [table.sql for table in found.drafted if table.by]
+    queries += [each.evidence for each in found.used]
+    used = {each.origin for each in found.used}
+    for table, sorts in found.sorts.items():
+        for column, sort in sorts.items():
+            parts = [f"{column} {part} of {table}" for part in sort.parts]
+            groups = sort.kind == "group" and not found.tables[table].columns[column].gaps
+            idle = groups and not any(quoted(column) in query for query in queries)
+            if (table, column) not in who and (idle or (parts and used.isdisjoint(parts))):
+                yield f"{table}.{column}"
 
 
 def questions(found: FoundOut, saying: Saying = PYTHON) -> Iterator[str]:
@@ -147,11 +163,15 @@ def _spread_of(texts: Collection[str]) -> float:
 
 def _about_columns(found: FoundOut) -> Iterator[str]:
     read: dict[str, list[str]] = {}
+    commas: dict[str, list[str]] = {}
     for table, sorts in found.sorts.items():
         for column, sort in sorts.items():
             if "if nothing means no" in sort.why:
                 yield f"- Does NULL in {table}.{column} mean no? Then write a value for it."
             words = dict.fromkeys(text for text in sort.blanks if text.strip())
+            if sort.comma is not None:
+                sign = "a decimal point" if sort.comma else "a mark of thousands"
+                commas.setdefault(sign, []).append(f"{table}.{column}")
             if odd := {**words, **sort.odd}:
                 shown = ", ".join(
                     f"'{text}' as {'nothing' if number is None else number}"
@@ -160,6 +180,8 @@ def _about_columns(found: FoundOut) -> Iterator[str]:
                 read.setdefault(shown, []).append(f"{table}.{column}")
     for shown, places in read.items():
         yield f"- Is it right to read {shown} in {some_names(places)}?"
+    for sign, places in commas.items():
+        yield f"- Is it right to read the comma as {sign} in {some_names(places)}?"
     where: dict[str, list[str]] = {}
     for each in found.asked:
         for other, label in _empty_where(each, found.attributes):

@@ -38,6 +38,8 @@ _AFFINITIES: tuple[tuple[str, ColumnKind], ...] = (
     ("timestamp", "time"),
     ("date", "date"),
 )
+# types that databases have apart from bytes; to SQLite they are words, and values tell
+_WORDS_ALONE = frozenset(_WORDS["other"].split()) - {"blob", "bytea", "binary", "varbinary"}
 _FIRST_WORD = re.compile(r"\W*(\w*)")
 _WHOLE = re.compile(r"\(\s*\d+\s*,\s*0\s*\)$")
 
@@ -51,18 +53,24 @@ def kind_of(declared: str) -> ColumnKind:
     text = declared.strip().lower()
     if text.endswith("]"):
         return "other"
-    kind = _KINDS.get(_FIRST_WORD.match(text)[1], "unknown")  # type: ignore[index]
+    kind = _KINDS.get(_first_word(text), "unknown")
     return "integer" if kind == "number" and _WHOLE.search(text) else kind
 
 
 def kind_by_affinity(declared: str) -> ColumnKind:
     """The same for SQLite, where any text may be a type: if no word is known, parts of it are.
 
-    >>> [kind_by_affinity(each) for each in ("unsigned big int", "VARYING CHARACTER", "", "thing")]
+    >>> [kind_by_affinity(each) for each in ("unsigned big int", "VARYING CHARACTER", "", "MONEY")]
     ['integer', 'text', 'unknown', 'unknown']
     """
     kind = kind_of(declared)
+    if kind == "other" and _first_word(declared) in _WORDS_ALONE:
+        return "unknown"
     if kind != "unknown":
         return kind
     text = declared.lower()
     return next((kind for part, kind in _AFFINITIES if part in text), "unknown")
+
+
+def _first_word(declared: str) -> str:
+    return _FIRST_WORD.match(declared.lower())[1]  # type: ignore[index]
