@@ -39,6 +39,8 @@ CORPUS = Path(__file__).parent / "corpus"
 PATIENCE = 90  # seconds without a word after which a process counts as hanging
 ROUND = 50_000  # inputs of a process before a fresh one takes over
 LARGEST, MOST = 4_000, 400  # bytes of an input that is made further ones of, and how many such
+WELCOME = 0.8  # the share of inputs made from one that was read, rather than refused
+AGAIN = 0.05  # the share of inputs read, as others before, that are made further ones of
 MOST_KEPT, SHORT = 40, 500  # answered otherwise: of each reader in the corpus, and their bytes
 COMMANDS = 0.3  # the share of inputs that a command reads where Python could
 
@@ -50,6 +52,33 @@ class Found(NamedTuple):
     raw: bytes
     verdict: Verdict
     seed: str
+
+
+class Parents(NamedTuple):
+    """Inputs that others are made from: those that were read, and those that were refused."""
+
+    read: list[bytes]
+    refused: list[bytes]
+
+    @property
+    def all(self) -> list[bytes]:
+        """Both."""
+        return self.read + self.refused
+
+    def draw(self, rng: random.Random) -> list[bytes]:
+        """Those to begin with: mostly what was read, as what comes of it gets further."""
+        return self.read if self.read and rng.random() < WELCOME else self.refused or self.read
+
+    def add(self, rng: random.Random, raw: bytes, verdict: Verdict, new: bool) -> None:
+        """Begin with an input, too: one answered as none before, or now and then one read."""
+        if len(raw) > LARGEST:
+            return
+        if verdict.read and (new or rng.random() < AGAIN):
+            self.read.append(raw)
+            if len(self.read) > MOST:
+                del self.read[rng.randrange(MOST)]
+        elif new and len(self.refused) < MOST:
+            self.refused.append(raw)
 
 
 # ---- the corpus
@@ -65,23 +94,30 @@ def bytes_of(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
-def kept(reader: Reader) -> list[bytes]:
+def texts(name: str) -> dict[str, list[str]]:
+    """The texts that the corpus holds for a reader: those that are read, and those refused."""
+    path = CORPUS / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else {"read": [], "refused": []}
+
+
+def kept(reader: Reader) -> Parents:
     """The inputs in the corpus; those that are no texts are made."""
-    path = CORPUS / f"{reader.name}.json"
-    found = list(map(bytes_of, json.loads(path.read_text()))) if path.exists() else []
+    found = Parents(*(list(map(bytes_of, texts(reader.name)[kind])) for kind in Parents._fields))
     if reader.name == "sqlite":
-        return [sqlite(), *found]
-    table = reader.name.partition(" ")[2]
-    return [parquet()[table], *found] if table in PARQUET else found
+        found.read.append(sqlite())
+    if (table := reader.name.partition(" ")[2]) in PARQUET:
+        found.read.append(parquet()[table])
+    return found
 
 
 def keep(found: list[Found], most: int) -> None:
-    """Add inputs to the corpus, as long as a reader has fewer than so many."""
+    """Add inputs to the corpus, as long as a reader has fewer than so many of their kind."""
     for each in found:
-        path = CORPUS / f"{each.reader}.json"
-        there = json.loads(path.read_text()) if path.exists() else []
-        if len(there) < most and text_of(each.raw) not in there:
-            path.write_text(json.dumps([*there, text_of(each.raw)], indent=0) + "\n")
+        there = texts(each.reader)
+        kind = there["read" if each.verdict.read else "refused"]
+        if len(kind) < most and text_of(each.raw) not in kind:
+            kind.append(text_of(each.raw))
+            (CORPUS / f"{each.reader}.json").write_text(json.dumps(there, indent=0) + "\n")
 
 
 # ---- in a process that reads
@@ -91,22 +127,23 @@ def read_many(names: list[str], seed: str, count: int, scratch: Path, pipe: int)
     """Read mutated inputs one by one; what is new and what is wrong is told on the pipe."""
     quiet(scratch / "terminal")
     readers = [each for each in READERS if each.name in names]
-    seeds = {each.name: kept(each) for each in readers}
+    parents = {each.name: kept(each) for each in readers}
     seen: set[tuple[str, str]] = set()
     for number in range(count):
         rng = random.Random(f"{seed} {number}")
         reader = rng.choices(readers, [each.weight for each in readers])[0]
-        raw = mutated(rng, seeds[reader.name], reader.rows)
+        raw = mutated(rng, parents[reader.name].draw(rng), reader.rows)
         (scratch / "current").write_bytes(raw)
         (scratch / "seed").write_text(f"{reader.name}\n{seed} {number}")
         draw = f"{seed} {number} read"
         verdict = judged(reader, raw, random.Random(draw), scratch / "work", COMMANDS)
-        _tell(pipe, reader.name)
-        if verdict.wrong or (verdict.shape and (reader.name, verdict.shape) not in seen):
-            seen.add((reader.name, verdict.shape))
-            if not verdict.wrong and len(raw) <= LARGEST and len(seeds[reader.name]) < MOST:
-                seeds[reader.name].append(raw)
-            _tell(pipe, [reader.name, text_of(raw), verdict, draw])
+        _tell(pipe, [reader.name, verdict.read, verdict.seconds, verdict.memory])
+        new = bool(verdict.shape) and (reader.name, verdict.shape) not in seen
+        seen.add((reader.name, verdict.shape))
+        if not verdict.wrong:
+            parents[reader.name].add(rng, raw, verdict, new)
+        if verdict.wrong or new:
+            _tell(pipe, {"reader": reader.name, "raw": text_of(raw), "of": verdict, "draw": draw})
 
 
 def _tell(pipe: int, what: Any) -> None:
@@ -161,6 +198,9 @@ class Campaign:
     def __init__(self, names: list[str], seed: int, scratch: Path) -> None:
         self.names, self.seed, self.scratch = names, seed, scratch
         self.counts: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+        self.slowest: dict[str, float] = {}
+        self.largest: dict[str, int] = {}
         self.shapes: dict[tuple[str, str], Found] = {}
         self.wrong: dict[tuple[str, str], Found] = {}
         self.running: dict[int, Reading] = {}  # by pipe
@@ -169,6 +209,7 @@ class Campaign:
     def run(self, inputs: int, until: float, processes: int, progress: bool) -> None:
         """Read all inputs, or until a time."""
         left = inputs
+        said = time.monotonic()
         while (self.running or left) and time.monotonic() < until:
             while left and len(self.running) < processes:
                 count = min(ROUND, -(-inputs // processes), left)
@@ -180,7 +221,8 @@ class Campaign:
                 if time.monotonic() - one.heard > PATIENCE:
                     os.killpg(one.number, signal.SIGKILL)
                     one.heard = time.monotonic()
-            if progress:
+            if progress and time.monotonic() > said + 1:
+                said = time.monotonic()
                 sys.stderr.write(f"\r{self.counts.total()} inputs, {len(self.wrong)} failures ")
         for pipe, one in self.running.items():
             one.end(pipe)
@@ -209,19 +251,36 @@ class Campaign:
             name, draw = (one.folder / "seed").read_text().split("\n")
             what = Verdict("", f"ends with signal {os.WTERMSIG(status)}, or takes {PATIENCE} s")
             self._add(Found(name, (one.folder / "current").read_bytes(), what, f"{draw} read"))
-            one.left -= self._take(name)
+            one.left -= self._take([name, False, 0.0, 0])
         return one.left
 
     def _take(self, told: Any) -> int:
         """Take down one line; whether it tells that an input was read."""
-        if isinstance(told, dict):
-            raise RuntimeError(told["broken"])
-        if isinstance(told, str):
-            self.counts[told] += 1
+        if isinstance(told, list):
+            self._count(*told)
             return 1
-        name, text, verdict, draw = told
-        self._add(Found(name, bytes_of(text), Verdict(*verdict), draw))
+        if "broken" in told:
+            raise RuntimeError(told["broken"])
+        raw, verdict = bytes_of(told["raw"]), Verdict(*told["of"])
+        self._add(Found(told["reader"], raw, verdict, told["draw"]))
         return 0
+
+    def _count(self, name: str, answered: bool, seconds: float, memory: int) -> None:
+        self.counts[name] += 1
+        self.answered[name] += answered
+        self.slowest[name] = max(self.slowest.get(name, 0.0), seconds)
+        self.largest[name] = max(self.largest.get(name, 0), memory)
+
+    def table(self) -> str:
+        """What was read by each reader, and what that took at most."""
+        head = ("reader", "inputs", "read", "ways", "seconds", "MiB")
+        lines = [f"  {head[0]:18}" + "".join(map("{:>9}".format, head[1:]))]
+        for name, count in self.counts.most_common():
+            ways = sum(each == name for each, _ in self.shapes)
+            read = f"{self.answered[name] / count:.0%}"
+            took = f"{self.slowest[name]:>9.1f}{self.largest[name] >> 20:>9}"
+            lines.append(f"  {name:18}{count:>9}{read:>9}{ways:>9}{took}")
+        return "\n".join(lines) + "\n"
 
     def short(self) -> list[Found]:
         """What was answered as none before, where that is short."""
@@ -296,7 +355,7 @@ def read_corpus(names: list[str], scratch: Path) -> list[Found]:
     quiet(scratch / "terminal")
     found = []
     for reader in READERS:
-        for raw in kept(reader) if reader.name in names else []:
+        for raw in kept(reader).all if reader.name in names else []:
             for turn in range(len(reader.commands)):
                 draw = f"kept {turn}"
                 verdict = judged(reader, raw, random.Random(draw), scratch / "work", turn % 2)
@@ -323,7 +382,7 @@ def main() -> int:
         if options.corpus:
             out = os.fdopen(os.dup(1), "w")
             found = read_corpus(names, scratch)
-            total = sum(len(kept(each)) for each in READERS if each.name in names)
+            total = sum(len(kept(each).all) for each in READERS if each.name in names)
             with out:
                 out.write(f"{total} kept inputs\n{_failures(found)}")
             return bool(found)
@@ -333,9 +392,7 @@ def main() -> int:
         wrong = [smallest(each, scratch) for each in campaign.wrong.values()]
         spent = time.monotonic() - start
         sys.stdout.write(f"seed {options.seed}: {campaign.counts.total()} inputs, {spent:.0f} s\n")
-        for name, count in campaign.counts.most_common():
-            shapes = sum(each == name for each, _ in campaign.shapes)
-            sys.stdout.write(f"  {name}: {count}, answered in {shapes} ways\n")
+        sys.stdout.write(campaign.table())
         sys.stdout.write(_failures(wrong))
         if options.keep:
             keep(wrong, sys.maxsize)

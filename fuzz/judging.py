@@ -27,6 +27,7 @@ from readers import CONVERT, Reader, UnpreparedError
 ROOM, TIMES = 200 * 2**20, 50  # bytes of memory that an input may take, and times its own size
 STATUSES = (0, 2, 3, 4)
 MOST_SAID = 700  # characters of an error: as long as it may be, with a long path in it
+ANSWERED = ("0", "read")  # the shapes of what is no error
 STARVED = 0.005  # the share of commands that soon have no more memory
 LIMIT = 100 * 2**20  # of memory for an answer: less than reading may take
 ASIDE = re.compile(r"'[^']*'|\"[^\"]*\"|\S*/\S*|[\d.]+|\(.*?\)")
@@ -37,10 +38,20 @@ cli.make_parser = cache(cli.make_parser)  # which takes five times as long as mo
 
 
 class Verdict(NamedTuple):
-    """What was said of an input, without its names and numbers; and what is wrong, if anything."""
+    """What was said of an input, without its names and numbers; and what is wrong, if anything.
+
+    seconds and memory: what reading took, of processor time and of bytes.
+    """
 
     shape: str
     wrong: str = ""
+    seconds: float = 0.0
+    memory: int = 0
+
+    @property
+    def read(self) -> bool:
+        """Whether there was an answer, rather than a refusal."""
+        return self.shape in ANSWERED
 
 
 def judged(reader: Reader, raw: bytes, rng: random.Random, folder: Path, often: float) -> Verdict:
@@ -80,7 +91,7 @@ def judged(reader: Reader, raw: bytes, rng: random.Random, folder: Path, often: 
         return Verdict("", f"something is said beside standard error: {command}")
     if left := [each.name for each in folder.iterdir() if each.name.startswith(".")]:
         return Verdict("", f"left behind: {left}: {command}")
-    return found
+    return found._replace(seconds=spent, memory=taken)
 
 
 def _guarded(work: Callable[[], Verdict]) -> Verdict:
