@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import closing
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -540,6 +541,17 @@ def test_texts_of_sqlite_in_another_encoding_are_refused(tmp_path):
         for database in (address, lent):
             with pytest.raises(lifagu.FormatError, match="query fails: Could not decode to UTF"):
                 lifagu.open(path, database=database)
+
+
+def test_names_of_columns_that_are_no_text_are_refused(tmp_path):
+    address = made("sqlite", {"patients": TABLES["patients"]}, tmp_path)
+    run(address, "ALTER TABLE patients RENAME COLUMN ward TO ward_")
+    broken = tmp_path / "broken.sqlite"
+    broken.write_bytes(Path(address).read_bytes().replace(b"ward_", b"war\xe9_"))
+    domains = {"Patient": {"sql": "SELECT * FROM patients"}}
+    path = written(changed(domains=domains, source=broken.name), tmp_path)
+    with pytest.raises(lifagu.FormatError, match="a column has a name that is no text in UTF-8"):
+        lifagu.open(path)
 
 
 def test_memory_that_runs_out_within_the_driver_is_told_as_that():

@@ -206,6 +206,8 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
     """A driver's complaint as one line."""
     try:
         yield
+    except UnicodeDecodeError:  # of columns; cells are among the driver's own complaints
+        raise FormatError(f"{before}a column has a name that is no text in UTF-8") from None
     except _driver_errors(address) as error:
         told = str(getattr(error, "orig", None) or error).partition("\n")[0]
         said = f"{before}{address.masked(told)}"
