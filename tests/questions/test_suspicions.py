@@ -14,6 +14,7 @@ COUNTED = {
     "joint": {"sql": "SELECT oil, failed FROM m", "columns": ["oil", "failed"]},
     "given": {"sql": "SELECT oil, failed FROM m", "columns": ["oil", "failed"], "given": ["oil"]},
     "prior": {"sql": "SELECT oil FROM m", "columns": ["oil"]},
+    "failed": {"sql": "SELECT failed, oil FROM m", "columns": ["failed", "oil"], "given": ["oil"]},
     "few": {"sql": "SELECT oil FROM m WHERE id < 6", "columns": ["oil"]},
 }
 OIL, BOTH = ["Oil(Id)"], ["Oil(Id)", "Failed(Id)"]
@@ -73,6 +74,12 @@ def said(path):
         ([("a", BOTH, "learn"), ("b", OIL, "learn")], []),
         ([("p", OIL, "few")], [r"\(.*parfactors\[0\]\).*fewest: 6"]),
         ([("b", BOTH, "given"), ("c", BOTH, "given")], ["how often Failed", "same table"]),
+        (
+            [("b", BOTH, "given"), ("c", BOTH[::-1], "failed")],
+            ["how often Failed", r"'b\(0\)' and 'c\(0\)' have the same table"],
+        ),
+        ([("b", BOTH, [1, 2, 3, 4]), ("c", BOTH[::-1], [1, 3, 2, 4])], ["same table"]),
+        ([("b", BOTH, [1, 2, 3, 4]), ("c", BOTH[::-1], [1, 2, 3, 4])], []),
     ],
 )
 def test_tables_of_templates(tmp_path, parfactors, words):
@@ -86,12 +93,68 @@ def test_tables_of_templates(tmp_path, parfactors, words):
 def test_observed_for_nothing_and_labels_never_seen(tmp_path):
     path = template(tmp_path, ("b", BOTH, "given"), evidence=("Oil", "Spare"))
     (line,) = said(path)
-    assert line.startswith("Spare is observed, but no factor is about it")
+    assert re.match(r"Spare is observed \(.*evidence.Spare\), but no factor is about it", line)
     learned = template(
         tmp_path, ("b", BOTH, "learn"), labels=("low", "ok", "Low"), evidence=("Oil", "Failed")
     )
     (line,) = said(learned)
     assert line.startswith("Oil is never Low in 60 cells")
+
+
+def test_labels_in_no_record_and_relations_that_were_hardly_observed(tmp_path):
+    three = ("low", "ok", "Low")
+    (line,) = said(template(tmp_path, ("p", OIL, "prior"), labels=three))
+    assert re.match(r"Oil is never Low in the 60 records that 'p' \(.*parfactors\[0\]\)", line)
+    path = template(tmp_path, ("b", BOTH, "learn"), evidence=("Failed",))
+    whole = json.loads(path.read_text())
+    whole["evidence"]["Oil"] = {"sql": "SELECT id, oil FROM m WHERE id < 3"}
+    path.write_text(json.dumps(whole))
+    (line,) = said(path)
+    assert line.startswith("Oil was observed 3 times only, so that 'b' (")
+
+
+def test_one_table_that_counts_many_times(tmp_path):
+    path = template(tmp_path, ("b", BOTH, "joint"))
+    whole = json.loads(path.read_text())
+    by_hall = {"sql": "SELECT id, id // 20 AS hall FROM m"}
+    whole["domains"]["Hall"] = {"sql": "SELECT DISTINCT id // 20 FROM m"}
+    whole["relations"].append({"name": "Cold", "of": ["Hall"], "range": ["low", "ok"]})
+    whole["parfactors"] = [
+        {"name": "c", "args": ["Cold(Hall)", "Failed(Id)"], "rows": by_hall, "table": "joint"}
+    ]
+    whole["evidence"] = {}
+    path.write_text(json.dumps(whole))
+    (line,) = said(path)
+    assert re.match(r"'c' \(.*\) says how often Cold .* up to 20 factors about one Cold", line)
+    assert '("given": ["oil"])' in line
+    whole["tables"]["joint"]["given"] = ["oil"]
+    path.write_text(json.dumps(whole))
+    assert said(path) == ()
+
+
+def test_columns_of_rows_may_be_called_as_anybody(tmp_path):
+    path = template(tmp_path, ("b", ["Oil(K)", "Failed(K)"], [1, 2, 3, 4]))
+    whole = json.loads(path.read_text())
+    whole["domains"]["Machine"] = ["K", "L"]
+    whole["parfactors"][0]["rows"] = {"sql": "SELECT 'L' AS k"}
+    whole["evidence"] = {}
+    path.write_text(json.dumps(whole))
+    assert said(path) == ()
+    del whole["parfactors"][0]["rows"]
+    path.write_text(json.dumps(whole))
+    (line,) = said(path)
+    assert line.startswith("'b' (parfactors[0]): K in Oil(K) begins with a capital letter")
+
+
+def test_parfactors_that_are_the_same_under_other_names():
+    builder = lifagu.ParfactorGraph.build().domain("P", ["eve", "bob"])
+    builder.relation("Ill", "P").relation("Old", "P", range=["no", "some", "very"])
+    builder.parfactor("f", ["Ill(X)", "Old(Y)"], [1, 2, 3, 4, 5, 6], where=["X != Y"])
+    builder.parfactor("g", ["Old(A)", "Ill(B)"], [2, 8, 4, 10, 6, 12], where=["A != B"])
+    builder.parfactor("h", ["Old(A)", "Ill(B)"], [2, 8, 4, 10, 6, 12])
+    builder.parfactor("k", ["Old(A)", "Ill(A)"], [2, 8, 4, 10, 6, 12])
+    (line,) = lifagu.open(builder.model()).suspicions
+    assert line.startswith("'f' and 'g' have the same table over Old(A), Ill(B)")
 
 
 def test_what_is_observed_of_somebody_new_is_not_suspected(tmp_path, capsys):

@@ -139,9 +139,10 @@ class CaseContents(Statement):
     def suspicions(self) -> tuple[str, ...]:
         """What looks as if it was not meant so in the model, a line or two each, with the fix.
 
-        Tables counted apart that both say how often something is true; the same table twice over
-        the same variables; observations that no factor is about; labels that learned data never
-        shows; logical variables that are called like constants.
+        Tables counted apart, or one many times, that say how often something is true; the same
+        table twice over the same variables; observations that no factor is about; labels that the
+        data never shows, and tables that hardly any is behind; logical variables that are called
+        like constants.
         """
         if self.opened.is_folder:
             return ()
