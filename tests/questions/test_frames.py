@@ -53,6 +53,18 @@ def test_every_table_of_results_becomes_a_frame():
             assert [each[0] for each in rows.description] == list(table)
             shown = f"<{type(table).__name__}: {len(rows.fetchall())} row"
         assert repr(table).startswith(shown), name
+        exchanged, frame = table.__dataframe__(), pd.DataFrame(dict(table))
+        assert list(exchanged.column_names()) == list(frame.columns) == list(table)
+        assert exchanged.num_rows() == len(frame) == len(next(iter(table.values())))
+    lent = imputed.tables()["transfers"]
+    assert (list(lent["alignment"]), list(lent["steps"])) == ([[0, 1], [0, 1]], [None, None])
+    assert pd.DataFrame(dict(lent))["alignment"].tolist() == [[0, 1], [0, 1]]
+    assert (lent["patient"][0], lent["drug"][:2], lent["drug"][-1]) == (
+        "eve",
+        [None, "aspirin"],
+        "aspirin",
+    )
+    assert repr(lent["drug"]) == "<KeyColumn: 2 rows>"
     wide = imputed.tables()["wide_sick"]
     frame = pd.DataFrame(dict(wide))
     assert frame["patient"].tolist() == list(wide["patient"]) == ["eve"]

@@ -6,8 +6,9 @@ below, which need no Python object per row. A float that is nan is null.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -23,32 +24,112 @@ from lifagu.basics.words import counted
 MOST_BYTES = 63  # of a name, so that PostgreSQL keeps it whole
 
 
-@dataclass(frozen=True, eq=False)
-class Nullable:
-    """Numbers from 0 on; -1 is null."""
+class Rows:
+    """A column that is read as a list of plain values, None for null."""
+
+    def plain(self, rows: slice = slice(None)) -> list[Any]:
+        """Some rows as plain values."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.plain())
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return self.plain(place)
+        row = range(len(self))[place]
+        return self.plain(slice(row, row + 1))[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.plain(), dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(len(self), 'row')}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nullable(Rows):
+    """Numbers from 0 on; -1 is null.
+
+    >>> list(Nullable(np.array([3, -1])))
+    [3, None]
+    """
 
     numbers: Ints
 
+    def plain(self, rows: slice = slice(None)) -> list[Any]:
+        """Some rows as plain values."""
+        return [None if each < 0 else each for each in self.numbers[rows].tolist()]
 
-@dataclass(frozen=True, eq=False)
-class NumberedTexts:
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberedTexts(Rows):
     """Texts made of a prefix and a number, such as ``x7``."""
 
     prefix: str
     numbers: Ints
 
+    def plain(self, rows: slice = slice(None)) -> list[Any]:
+        """Some rows as plain values."""
+        return [f"{self.prefix}{each}" for each in self.numbers[rows].tolist()]
 
-@dataclass(frozen=True, eq=False)
-class Lists:
-    """Row i holds list of[i] (i without `of`), values[offsets[l]:offsets[l+1]]; empty is null."""
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lists(Rows):
+    """Row i holds list of[i] (i without `of`), values[offsets[l]:offsets[l+1]]; empty is null.
+
+    >>> lists = text_lists([["a", "b"], []])
+    >>> lists, lists[0], list(lists)
+    (<Lists: 2 rows>, ['a', 'b'], [['a', 'b'], None])
+    """
 
     offsets: Ints
     values: NDArray[Any]
     of: Ints | None = None
 
+    def plain(self, rows: slice = slice(None)) -> list[Any]:
+        """Some rows as plain values."""
+        return self.written(list, rows)
 
-@dataclass(frozen=True, eq=False)
-class KeyColumn:
+    def written(self, how: Callable[[list[Any]], Any], rows: slice = slice(None)) -> list[Any]:
+        """Some rows, each list as somebody writes it, None for null; once for all rows of it."""
+        of = (np.arange(len(self)) if self.of is None else self.of)[rows]
+        met, places = np.unique(of, return_inverse=True)
+        pairs = zip(self.offsets[met].tolist(), self.offsets[met + 1].tolist(), strict=True)
+        shown = [
+            how(plain_values(self.values[start:end])) if end > start else None
+            for start, end in pairs
+        ]
+        return [shown[place] for place in places.reshape(-1).tolist()]
+
+    def as_json(self, rows: slice = slice(None)) -> list[Any]:
+        """Some rows as texts of JSON, None for null.
+
+        >>> text_lists([["ä"], []]).as_json()
+        ['["ä"]', None]
+        """
+        return self.written(lambda values: json.dumps(values, ensure_ascii=False), rows)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1 if self.of is None else len(self.of)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        found = np.empty(len(self), dtype=object)  # one object for each list, also of equal lengths
+        found[:] = self.plain()
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KeyColumn(Rows):
     """Row i holds values[codes[i]], null for -1; sort: what these are in a database, of SORTS."""
 
     values: NDArray[Any]
@@ -56,7 +137,7 @@ class KeyColumn:
     sort: str = "text"
 
     def plain(self, rows: slice = slice(None)) -> list[Any]:
-        """Some rows as plain values, None for null."""
+        """Some rows as plain values."""
         met, places = np.unique(self.codes[rows], return_inverse=True)
         values = [None if code < 0 else self.values[code : code + 1].tolist()[0] for code in met]
         return [values[place] for place in places.reshape(-1).tolist()]
@@ -64,11 +145,11 @@ class KeyColumn:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.plain())
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.plain(), dtype=dtype)
+def plain_values(values: NDArray[Any]) -> list[Any]:
+    """An array as plain values, None for what is not a number."""
+    plain: list[Any] = values.tolist()
+    return [None if each != each else each for each in plain] if values.dtype.kind == "f" else plain
 
 
 # of values that tables are joined by; text is what has no other sort
@@ -119,10 +200,7 @@ class Wide(ResultTable):
 
 def row_count(columns: Columns) -> int:
     """Number of rows of a table with at least one column."""
-    column = next(iter(columns.values()))
-    if isinstance(column, Lists):
-        return len(column.offsets) - 1 if column.of is None else len(column.of)
-    return len(column.numbers if isinstance(column, Nullable | NumberedTexts) else column)
+    return len(next(iter(columns.values())))
 
 
 def taken(column: Column, rows: Ints) -> Column:

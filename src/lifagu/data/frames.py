@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from lifagu.basics.columns import Columns
+from lifagu.basics.columns import Columns, Lists, texts
 from lifagu.data.duck import Duck
 from lifagu.data.parquet.copying import selected
 from lifagu.errors import MissingExtraError
@@ -19,12 +19,16 @@ def streamed(columns: Columns, requested_schema: object = None) -> Any:
 
 
 def exchanged(columns: Columns) -> Any:
-    """The same by the interchange protocol of data frames, which pandas serves."""
+    """The same by the interchange protocol of data frames, which pandas serves; lists as JSON."""
     try:
         import pandas  # noqa: F401
     except ImportError:
         raise MissingExtraError("pandas", PURPOSE, "frames") from None
-    frame = _relation(columns).df()
+    plain = {
+        name: texts(column.as_json()) if isinstance(column, Lists) else column
+        for name, column in columns.items()
+    }
+    frame = _relation(plain).df()
     with warnings.catch_warnings():  # pandas is about to leave this protocol for that of Arrow
         warnings.simplefilter("ignore")
         return frame.__dataframe__()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lifagu.basics.atomic_files import PathLike, check_replaceable, replaced_folder
-from lifagu.basics.columns import Column, Columns, KeyColumn, Lists, Nullable, NumberedTexts, texts
+from lifagu.basics.columns import Column, Columns, Lists, Rows, texts
 from lifagu.basics.progress import Tell
 from lifagu.data.parquet.lifted import lifted_tables
 from lifagu.data.parquet.writing import group_tables, model_tables, write_folder, write_table
@@ -190,18 +188,8 @@ def _wants_csv(path: PathLike) -> bool:
 def cells(column: Column) -> Sequence[Any]:
     """The values of a column as a CSV file has them, one by one."""
     if isinstance(column, Lists):
-        of = np.arange(len(column.offsets) - 1) if column.of is None else column.of
-        lists = [column.values[slice(*pair)].tolist() for pair in pairwise(column.offsets.tolist())]
-        shown = [json.dumps(each, ensure_ascii=False) if each else "" for each in lists]
-        return [shown[each] for each in of.tolist()]
-    if isinstance(column, KeyColumn):
-        return [_shown(each) for each in column.plain()]
-    if isinstance(column, Nullable):
-        return ["" if each < 0 else each for each in column.numbers.tolist()]
-    if isinstance(column, NumberedTexts):
-        return [f"{column.prefix}{each}" for each in column.numbers.tolist()]
-    values = column.tolist()
-    return list(map(_shown, values))
+        return [each or "" for each in column.as_json()]
+    return list(map(_shown, column.plain() if isinstance(column, Rows) else column.tolist()))
 
 
 def _shown(value: Any) -> Any:

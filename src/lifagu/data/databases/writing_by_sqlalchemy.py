@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lifagu.basics.arrays import Ints
 from lifagu.basics.columns import (
     Column,
     Columns,
@@ -18,6 +13,8 @@ from lifagu.basics.columns import (
     Lists,
     Nullable,
     NumberedTexts,
+    Rows,
+    plain_values,
     row_count,
 )
 from lifagu.data.databases.addresses import Address
@@ -170,38 +167,19 @@ def _rows(columns: Columns, as_text: bool) -> Iterator[tuple[Any, ...]]:
 
 def _values(column: Column, part: slice, as_text: bool) -> list[Any]:
     """Some rows of a column as plain values, None for null."""
-    if isinstance(column, Nullable):
-        return [None if each < 0 else each for each in column.numbers[part].tolist()]
-    if isinstance(column, KeyColumn):
-        values = column.plain(part)
-        return values if column.sort not in _TEXTUAL else [each and str(each) for each in values]
-    if isinstance(column, NumberedTexts):
-        return [f"{column.prefix}{each}" for each in column.numbers[part].tolist()]
     if isinstance(column, Lists):
-        of = np.arange(part.start, part.stop) if column.of is None else column.of[part]
-        return _lists(column, of, as_text)
-    return _plain(column[part])
+        return _lists(column, part, as_text)
+    if isinstance(column, KeyColumn) and column.sort in _TEXTUAL:
+        return [each and str(each) for each in column.plain(part)]
+    return column.plain(part) if isinstance(column, Rows) else plain_values(column[part])
 
 
-def _lists(column: Lists, of: Ints, as_text: bool) -> list[Any]:
+def _lists(column: Lists, part: slice, as_text: bool) -> list[Any]:
     """Lists as JSON; for PostgreSQL texts as they are, numbers as the text of an array: faster."""
-    met, places = np.unique(of, return_inverse=True)
-    starts, ends = column.offsets[met].tolist(), column.offsets[met + 1].tolist()
-    lists = [
-        _plain(column.values[start:end]) or None for start, end in zip(starts, ends, strict=True)
-    ]
     if as_text:
-        shown: list[Any] = [each and json.dumps(each, ensure_ascii=False) for each in lists]
-    elif column.values.dtype.kind in "iuf":
-        shown = [
-            each and "{" + ",".join("NULL" if item is None else repr(item) for item in each) + "}"
-            for each in lists
-        ]
-    else:
-        shown = lists
-    return [shown[place] for place in places.reshape(-1).tolist()]
+        return column.as_json(part)
+    return column.written(_array if column.values.dtype.kind in "iuf" else list, part)
 
 
-def _plain(values: NDArray[Any]) -> list[Any]:
-    plain: list[Any] = values.tolist()
-    return [None if each != each else each for each in plain] if values.dtype.kind == "f" else plain
+def _array(values: list[Any]) -> str:
+    return "{" + ",".join("NULL" if each is None else repr(each) for each in values) + "}"
