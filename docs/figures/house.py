@@ -29,6 +29,7 @@ WHAT = {
     "experiments": "optional",
     "examples": "hospital, factory",
 }
+AT_THE_ROOT = {"__init__": "lifagu", "__main__": "cli"}  # files whose room is not their name
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 158, 46, 24, 44, 16
 STYLE = """
   text { font: 14px system-ui, sans-serif; text-anchor: middle; fill: #1b1f24 }
@@ -45,7 +46,8 @@ def doors() -> dict[str, set[str]]:
     """Which room imports which, lazily or not."""
     found: dict[str, set[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        first = path.relative_to(PACKAGE).with_suffix("").parts[0].replace("__init__", "lifagu")
+        name = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        first = AT_THE_ROOT.get(name, name)
         targets = found.setdefault(first, set())
         for node in ast.walk(ast.parse(path.read_text())):
             names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
