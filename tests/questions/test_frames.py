@@ -5,8 +5,10 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -65,6 +67,8 @@ def test_every_table_of_results_becomes_a_frame():
         "aspirin",
     )
     assert repr(lent["drug"]) == "<KeyColumn: 2 rows>"
+    # polars reads a mapping of columns as such, of which each has to be a sequence
+    assert all(isinstance(each, (Sequence, np.ndarray)) for each in lent.values())
     wide = imputed.tables()["wide_sick"]
     frame = pd.DataFrame(dict(wide))
     assert frame["patient"].tolist() == list(wide["patient"]) == ["eve"]
@@ -157,6 +161,16 @@ def test_everything_says_what_it_is_in_a_short_line():
         picture = getattr(each, "_repr_html_", None)
         assert picture is None or "<" in picture(), name
     assert json.loads(json.dumps(repr(held()["factors"]))).startswith("<10 Factors: f0, f1.alice")
+
+
+def test_notebooks_show_what_is_in_tables_learning_and_drafts():
+    wide = lifagu.open(ROOT / "examples/clinic.json").ask_all("Sick").tables()["wide_sick"]
+    assert "<th>p_true</th>" in wide._repr_html_()
+    assert "<td>eve</td>" in wide._repr_html_()
+    learned = held()["learning"]._repr_html_()
+    assert all(name in learned for name in ("wear", "failure", "oil", "age", "floor"))
+    draft = lifagu.draft(ROOT / "examples/factory_machines.csv")
+    assert "Which tables are learned" in draft._repr_html_()
 
 
 @pytest.mark.parametrize(

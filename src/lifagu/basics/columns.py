@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, first_places, offsets_of
-from lifagu.basics.html import Framed
+from lifagu.basics.html import Framed, Shown
 from lifagu.basics.names import Names, NumberedNames
 from lifagu.basics.words import counted
 
 MOST_BYTES = 63  # of a name, so that PostgreSQL keeps it whole
 
 
-class Rows:
+class Rows(Sequence[Any]):
     """A column that is read as a list of plain values, None for null."""
 
     def plain(self, rows: slice = slice(None)) -> list[Any]:
@@ -160,7 +160,7 @@ Column = NDArray[Any] | Nullable | NumberedTexts | Lists | KeyColumn
 Columns = Mapping[str, Column]
 
 
-class ResultTable(Framed, Mapping[str, Column]):
+class ResultTable(Framed, Shown, Mapping[str, Column]):
     """Columns by name, which data frames are made of."""
 
     def __init__(self, columns: Columns) -> None:

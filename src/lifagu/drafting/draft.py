@@ -166,6 +166,10 @@ class Draft(Shown):
 
         return {"seconds": round(self.seconds, 3), **facts(self.found, saying)}
 
+    def __str__(self) -> str:
+        """The report, which notebooks show."""
+        return self.report()
+
     def __repr__(self) -> str:
         found = self.found
         sizes = [

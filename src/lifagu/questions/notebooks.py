@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.columns import ResultTable, row_count
 from lifagu.basics.words import percent
 from lifagu.drawing.graphs import letters
 from lifagu.drawing.labels import clean
@@ -34,6 +35,7 @@ from lifagu.questions.comparing.changes import Changes
 from lifagu.questions.competing_tables import resting_on_words
 from lifagu.questions.figures import draw
 from lifagu.questions.findings import Groups, Imputed, Lift, Requested
+from lifagu.questions.learning import Learning
 from lifagu.questions.relation_answer import RelationAnswer
 from lifagu.questions.scenarios import SideBySide
 from lifagu.questions.validating.result import Validation
@@ -139,6 +141,24 @@ def _(value: Validation) -> str:
 
 
 @html.register
+def _(value: Learning) -> str:
+    tables = value.model.tables
+    rows = [
+        (each.name, each.method, f"{each.records.sum():,.0f}", f"{each.loss_without or 0:.4f}")
+        for each in tables[:MOST_ROWS]
+    ]
+    header = ("table", "learned by", "records", "lost without it")
+    return _headed(value, _table(header, rows, len(tables)))
+
+
+@html.register
+def _(value: ResultTable) -> str:
+    first = zip(*(column[:MOST_ROWS] for column in value.values()), strict=True)
+    rows = [tuple("" if each is None else str(each) for each in row) for row in first]
+    return _table(tuple(value), rows, row_count(value))
+
+
+@html.register
 def _(value: SideBySide) -> str:
     as_it_is, *others = value
     first = value.probabilities(as_it_is)
@@ -171,8 +191,7 @@ def _(value: ParfactorGraph) -> str:
         + len(part.variable_names)
         + len(part.factor_names)
     )
-    words = f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
-    return _headed(value, _figure(value, nodes), words)
+    return _headed(value, _figure(value, nodes), _in_words(value))
 
 
 @html.register
@@ -289,8 +308,7 @@ def _(value: Card) -> str:
         _table(("known", "", "as many have it"), known, len(value.known)),
         _table(("predicted", "", "", ""), predicted, len(value.predicted)),
     ]
-    words = f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
-    return _headed(value, *tables, words)
+    return _headed(value, *tables, _in_words(value))
 
 
 @html.register
@@ -306,8 +324,7 @@ def _(value: Changes) -> str:
         for each in value.answers[:MOST_ROWS]
     ]
     table = _table(("answer", "before", "after", "change", ""), rows, value.changed)
-    words = f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
-    return _headed(value, table, words)
+    return _headed(value, table, _in_words(value))
 
 
 class _Bar(float):
@@ -349,6 +366,10 @@ def _groups(
 
 def _figure(model: FactorGraph | ParfactorGraph | Transfer, nodes: int) -> str:
     return f"<div>{to_svg(draw(model))}</div>" if 0 < nodes <= MOST_NODES else ""
+
+
+def _in_words(value: Any) -> str:
+    return f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
 
 
 def _headed(value: Any, *parts: str) -> str:
