@@ -533,6 +533,18 @@ def test_sqlite_needs_no_sqlalchemy(tmp_path):
     assert run(address, asked) == [(float(share),)]
 
 
+def test_what_stands_in_double_quotes_is_a_name(database, tmp_path):
+    """SQLite would take a misspelt one for a text, so that the condition held for nobody."""
+    expected = lifagu.io.load(written(changed(), tmp_path), database).model
+    sql = 'SELECT "id" AS "odd `name` ""1""" FROM "patients" WHERE "id" <> \'the "id"\' -- "'
+    quoted = written(changed(domains={"Patient": {"sql": sql}}), tmp_path)
+    assert lifagu.io.load(quoted, database).model == expected
+    for sql in ("SELECT id FROM patients WHERE \"wrad\" <> 'x'", 'SELECT "" FROM patients'):
+        wrong = written(changed(domains={"Patient": {"sql": sql}}), tmp_path)
+        with pytest.raises(lifagu.FormatError, match="domains.Patient: the query fails"):
+            lifagu.io.load(wrong, database)
+
+
 def test_texts_of_sqlite_in_another_encoding_are_refused(tmp_path):
     address = made("sqlite", TABLES, tmp_path)
     run(address, "UPDATE patients SET id = CAST(x'e96c61' AS TEXT)")

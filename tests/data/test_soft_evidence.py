@@ -33,14 +33,13 @@ def address(request, tmp_path):
     return path
 
 
-def opened(tmp_path, address, sql):
-    labels = ["no", "a bit", "very, very"]
+def opened(tmp_path, address, sql, labels=("no", "a bit", "very, very"), table=(5, 1, 2, 2, 1, 4)):
     model = {
         "format": "lifagu/1",
         "source": address,
         "domains": {"P": {"sql": "SELECT id FROM person ORDER BY id"}},
-        "relations": [{"name": "Ill", "of": ["P"], "range": labels}, {"name": "Wave"}],
-        "parfactors": [{"name": "g", "args": ["Ill(X)", "Wave"], "table": [5, 1, 2, 2, 1, 4]}],
+        "relations": [{"name": "Ill", "of": ["P"], "range": list(labels)}, {"name": "Wave"}],
+        "parfactors": [{"name": "g", "args": ["Ill(X)", "Wave"], "table": list(table)}],
         "evidence": {"Ill": {"sql": sql}},
     }
     path = tmp_path / "t.json"
@@ -61,6 +60,13 @@ def test_likelihoods_are_those_that_are_named_in_any_order(tmp_path, address):
         found, expected = case.ask(name), named.ask(name)
         assert found.probabilities == pytest.approx(expected.probabilities, abs=1e-6)
         assert found.log_partition == pytest.approx(expected.log_partition, abs=1e-6)
+
+
+def test_labels_may_be_false_and_true(tmp_path, address):
+    """Within another query SQLite calls such columns otherwise."""
+    sql = 'SELECT id, "no" AS "true", "a bit" AS "false" FROM person WHERE "no" IS NOT NULL'
+    case = opened(tmp_path, address, sql, ("false", "true"), (3, 1, 1, 1))
+    assert case.evidence["Ill(al)"] == pytest.approx({"false": 0.3, "true": 0.9}, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
-"""Parameters of queries as drivers take them: bound beside the statement, never written into it.
+"""Queries as drivers take them; parameters are bound beside a statement, never written into it.
 
 SQLite knows ``:ward`` itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from lifagu.relational.parameters import ParameterValue, named_in, respelt
+from lifagu.relational.parameters import PIECES, ParameterValue, named_in, respelt
 
 Values = Sequence[tuple[str, ParameterValue]]
 
@@ -35,6 +36,23 @@ def for_psycopg(sql: str, values: Values) -> tuple[str, dict[str, ParameterValue
         return sql, None
     spelt = {name: f"%({name})s" for name in used}
     return respelt(sql, spelt, lambda text: text.replace("%", "%%")), used
+
+
+def for_sqlite(sql: str) -> str:
+    """A statement in which quoted names are nothing else.
+
+    SQLite takes what stands in double quotes and is no column for a text, so that a condition about
+    a misspelt one holds for nobody; in the quotes of MySQL it is an error, as in other databases.
+
+    >>> for_sqlite('SELECT "a ""b" FROM t -- "no"')
+    'SELECT `a "b` FROM t -- "no"'
+    """
+
+    def named(piece: re.Match[str]) -> str:
+        name = piece[0][1:-1].replace('""', '"').replace("`", "``")
+        return f"`{name}`" if piece[0].startswith('"') and len(piece[0]) > 1 else piece[0]
+
+    return PIECES.sub(named, sql)
 
 
 def _used(sql: str, values: Values) -> dict[str, ParameterValue]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lifagu.data.databases.addresses import Address
-from lifagu.data.databases.bound_parameters import for_psycopg
+from lifagu.data.databases.bound_parameters import for_psycopg, for_sqlite
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_postgresql import catalogue_of_postgresql
 from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
@@ -32,6 +32,7 @@ from lifagu.relational.template import Query
 
 _READ_ONLY = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LEADING = ("select", "with", "values", "table")
+_RENAMED = re.compile(r"column\d+")  # so SQLite calls "true" and "false" of a query within another
 _BEFORE = re.compile(r"(?:[\s(]+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 
 
@@ -68,8 +69,14 @@ class ServedDatabase:
 
     def columns(self, query: Query) -> list[str]:
         """The names of a query's columns."""
-        within = f"SELECT * FROM ({plain(query.sql)}) AS records LIMIT 0"
-        with self._cursor(query, within, self._clock()) as cursor:
+        statement = plain(query.sql)
+        names = self._names(query, f"SELECT * FROM ({statement}) AS records LIMIT 0")
+        if self._address.kind == "sqlite" and any(map(_RENAMED.fullmatch, names)):
+            return self._names(query, statement)
+        return names
+
+    def _names(self, query: Query, statement: str) -> list[str]:
+        with self._cursor(query, statement, self._clock()) as cursor:
             return [each[0] for each in cursor.description]
 
     def batches(self, query: Query) -> Iterator[list[CellColumn]]:
@@ -118,7 +125,7 @@ class ServedDatabase:
                 if self._address.kind == "postgresql":
                     cursor.execute(*for_psycopg(statement, query.values))
                 else:
-                    cursor.execute(statement, dict(query.values) or ())
+                    cursor.execute(for_sqlite(statement), dict(query.values) or ())
             yield cursor
 
 
