@@ -30,6 +30,13 @@ def test_options_may_stand_before_between_and_after_questions(capsys):
         (["convert", "a.json"], "arguments are required: OUT"),
         (["demo", "nothing"], "invalid choice: 'nothing'"),
         (["examples", "factry"], "did you mean 'factory'"),
+        (["query", "epidmic", "Epid"], "nor an example; did you mean 'epidemic'"),
+        (
+            ["query", "epidemic", "Sik", "--top", "2"],
+            "no relation 'Sik' in the model; did you mean",
+        ),
+        (["query", "epidemic", "Ill", "--top", "2"], "which has Epid, Travel, Sick, Treat"),
+        (["query", "epidemic", "Sick.bob", "--top", "2"], "--top is about a whole relation"),
         (["examples", "--out", "x"], "name the example to copy"),
     ],
 )

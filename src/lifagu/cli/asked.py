@@ -27,7 +27,7 @@ def query(options: Options) -> None:
     with opened(options) as (case, progress):
         case = placed(options, case, "ask", options.engine)
         questions, relations = _asked(options, case)
-        _check(options, relations)
+        _check(options, case, questions, relations)
         if options.scenario:
             _ask_scenarios(options, case, questions, relations)
             return
@@ -71,10 +71,14 @@ def _asked(options: Options, case: Case) -> tuple[list[Sequence[str]], list[str]
     return [[name] for name in names if name not in relations], relations
 
 
-def _check(options: Options, relations: Sequence[str]) -> None:
+def _check(
+    options: Options, case: Case, questions: list[Sequence[str]], relations: Sequence[str]
+) -> None:
     """Refuse options that say nothing about what is asked."""
     given = next((f"--{each}" for each in WHOLE if getattr(options, each)), None)
     if given and not relations and not (options.scenario and given == "--value"):
+        for name in (name for names in questions for name in names if "(" not in name):
+            _check_name(case, name)
         raise lifagu.ModelError(f"{given} is about a whole relation; name one, or leave it out")
     if options.value and options.top is None and not options.scenario:
         raise lifagu.ModelError("--value says by what to rank; say how many to show with --top N")
@@ -89,6 +93,14 @@ def _check(options: Options, relations: Sequence[str]) -> None:
             f"--out writes one relation; ask about {' and '.join(relations)} one by one"
         )
     check_table(options.out)
+
+
+def _check_name(case: Case, name: str) -> None:
+    """What is no variable was meant as a relation."""
+    from lifagu.questions.whole_relations import check_relation, is_single
+
+    if not is_single(case, name):
+        check_relation(case, name)
 
 
 def _whole(options: Options, case: Case, relation: str, progress: ProgressLine) -> RelationAnswer:

@@ -54,7 +54,7 @@ class Duck:
         threads: int | None = None,
         file: PathLike | None = None,
         read_only: bool = False,
-        purpose: str = "a folder of Parquet tables",
+        purpose: str = "reading or writing Parquet",
         folder: PathLike | None = None,
         memory_limit: int | None = None,
     ) -> None:

@@ -49,8 +49,12 @@ SHIPPED = {
 
 def found_or_shipped(path: str) -> str:
     """What is to be opened; a name that no file or folder here has may be that of an example."""
-    if path in SHIPPED and not os.path.lexists(path):
+    if os.path.lexists(path):
+        return path
+    if path in SHIPPED:
         return str(_shipped(SHIPPED[path].file))
+    if len(Path(path).parts) == 1 and (meant := did_you_mean(path, SHIPPED)):
+        raise FormatError(f"{path}: there is no such file or folder, nor an example{meant}")
     return path
 
 

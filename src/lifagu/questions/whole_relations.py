@@ -69,7 +69,7 @@ def ask_all(
     """The marginals of all individuals of a relation, or of those wanted, perhaps ranked."""
     text("a relation that is asked about", relation)
     choose(case, "a whole relation", wanted.engine)
-    _check_relation(case, relation)
+    check_relation(case, relation)
     case = with_known_guests(case)
     if top is not None:
         whole("top", top, 1)
@@ -114,20 +114,27 @@ def _over_cells(
     return planned.run(case.place.progress)
 
 
-def _check_relation(case: Statement, relation: str) -> None:
+def check_relation(case: Statement, relation: str) -> None:
     """The name must be that of a relation, or of a kind."""
     if case.is_relation(relation):
         return
+    if is_single(case, relation):
+        raise ModelError(f"'{relation}' is a single variable", remedy=Remedy.ASK_ONE)
     model = case.opened.read(case.place.progress).model
     part = model if isinstance(model, FactorGraph) else model.ground_part
     known = list(dict.fromkeys([*part.kinds, *_relations(model)]))
-    if relation in part.variable_names or relation in _relations(model, plain=True):
-        raise ModelError(f"'{relation}' is a single variable", remedy=Remedy.ASK_ONE)
     there = f", which has {', '.join(known[:8])}" if known else ""
     raise ModelError(
         f"there is no relation '{relation}' in the model"
         f"{did_you_mean(relation, known) or there or ', whose variables have no kinds'}"
     )
+
+
+def is_single(case: Statement, name: str) -> bool:
+    """Whether this is a variable of a ground model, or a relation of nobody."""
+    model = case.opened.read(case.place.progress).model
+    part = model if isinstance(model, FactorGraph) else model.ground_part
+    return name in part.variable_names or name in _relations(model, plain=True)
 
 
 def _relations(model: FactorGraph | ParfactorGraph, plain: bool = False) -> list[str]:
