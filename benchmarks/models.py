@@ -298,7 +298,7 @@ def network(name: str) -> Network:
 
 
 def _read(path: Path) -> FactorGraph:
-    from lifagu.formats.with_pyagrum import read_network
+    from lifagu.formats.networks import read_network
 
     try:
         return read_network(path)

@@ -667,3 +667,12 @@ def test_the_committed_report_has_every_part_and_its_links_lead_somewhere():
 @pytest.mark.parametrize("part", PARTS)
 def test_the_docs_say_how_to_repeat_each_part(part):
     assert f'make bench BENCH="--only {part}"' in (ROOT / "docs" / "benchmarks.md").read_text()
+
+
+def test_what_is_imported_from_the_package_is_there():
+    """Also inside functions, which no short test may reach."""
+    for folder in ("benchmarks", "fuzz", "docs", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("lifagu."):
+                    exec(ast.unparse(node), {})
