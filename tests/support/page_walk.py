@@ -58,7 +58,7 @@ class Walk:
         self.context = browser.new_context(
             viewport=size, color_scheme=scheme, reduced_motion="reduce"
         )
-        self.context.set_default_timeout(20_000)
+        self.context.set_default_timeout(60_000)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("console", lambda said: self.complaints.append(f"{said.type}: {said.text}"))

@@ -2,7 +2,7 @@
 
 const HELD = "button, summary, label, select, input, [role=button], [role=option]";
 const FREE = "select, input:not([type=radio], [type=checkbox])"; // sliders move while they are held
-const [LATE, LONGEST] = [50, 5000]; // milliseconds: from a release to its click, and where none is told
+const [LATE, LONGEST] = [50, 60_000]; // milliseconds: from a release to its click, and where none is told
 
 let release = () => {};
 let released = Promise.resolve();
@@ -21,6 +21,7 @@ export function startPresses() {
   });
   on("click", () => setTimeout(release));
   on("pointerup", () => setTimeout(release, LATE));
+  on("pointermove", ({ buttons }) => buttons || release()); // it was released outside
   for (const name of ["pointercancel", "contextmenu"]) on(name, () => release());
   window.addEventListener("blur", () => release());
 }
