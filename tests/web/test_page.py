@@ -417,6 +417,9 @@ def test_a_phone_shows_everything_without_scrolling_sideways(examples, chromium)
     sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     page.locator(".card").first.wait_for()
     assert page.evaluate(sideways) == 0
+    wrong = {"name": "figure.png", "mimeType": "", "buffer": b"x"}
+    page.get_by_label("Choose a model file").set_input_files(wrong)
+    assert page.get_by_role("alert").bounding_box()["width"] > 0.85 * PHONE["width"]
     walk.open()
     for name in TABS:
         walk.tab(name)

@@ -22,6 +22,7 @@ HOSTILE = (
     "💥 ` ${x} \\",
     " ",
 )
+ENDLESS = "OilAtTheLastVisit" * 4
 
 
 def walked(chromium, server, size=LAPTOP, scheme="light"):
@@ -57,10 +58,17 @@ def test_from_the_overview_to_a_list_to_a_card(factory, chromium, tmp_path):
     page.locator("#overview-relations").get_by_role("button", name="Failed").click()
     page.locator("#list tbody tr").first.wait_for()
     best = case.ask_all("Failed", unobserved=True, top=2)
+    heads = page.locator("#list thead th").all_inner_texts()
+    assert heads == ["Rank", "Who", "P(yes)", "Likeliest"]  # nothing is to be noted of anybody
     rows = page.locator("#list tbody tr")
     assert [rows.nth(each).get_attribute("data-name") for each in range(2)] == list(best)
     page.get_by_label("Only where it was observed that").select_option("Oil = dark")
     walk.settled()
+    page.get_by_label("Only names with").first.fill("who")
+    page.locator("#list-note", has_text="Nobody fits these filters.").wait_for()
+    assert page.locator("#list table").count() == 0
+    page.get_by_label("Only names with").first.fill("")
+    rows.first.wait_for()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download as CSV").click()
     path = tmp_path / waiting.value.suggested_filename
@@ -89,6 +97,11 @@ def test_what_if_by_clicking_and_scenarios_side_by_side(factory, chromium):
     assert page.inner_text("#card-title") == "M-200"
     before = case.ask("Failed(M-200)")["yes"]
     assert predicted(page, "Failed(M-200)")["yes"] == (pytest.approx(100 * before, abs=0.06), "")
+    page.locator("#around svg").wait_for()
+    assert (
+        page.evaluate("(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(around)")
+        == 0
+    )
     page.get_by_title("What if Oil(M-200) were dark?").click()
     page.locator("#supposed", has_text="Oil(M-200) = dark").wait_for()
     settle_card(page)
@@ -104,15 +117,14 @@ def test_what_if_by_clicking_and_scenarios_side_by_side(factory, chromium):
     page.locator("#supposed", has_text="Age(M-200) = not observed").wait_for()
     settle_card(page)
     page.locator('#card .expected[data-variable="Age(M-200)"]').wait_for()
-    page.get_by_role("button", name="Keep as a scenario").click()
-    page.get_by_role("button", name="Keep as a scenario").click()  # the same, so there is one
-    page.get_by_role("button", name="Clear", exact=True).click()
-    walk.tab("Ask")
-    page.get_by_label("Variables to ask about").fill("Failed(M-200)")
-    page.get_by_role("button", name="Compare", exact=True).click()
-    page.locator("#scenarios-told table").wait_for()
+    page.get_by_role("button", name="Keep as a scenario").press("Enter")
+    page.locator("button:focus", has_text="Kept: compare scenarios").press("Enter")
+    page.locator("#scenarios-told tr", has_text="Age(M-200) = over 10").wait_for()  # as on the card
     heads = page.locator("#scenarios-told th[scope=col]").all_inner_texts()
     assert heads == ["as it is", "Oil(M-200) = dark", "Age(M-200) = not observed"]
+    page.get_by_label("Variables to ask about").fill("Failed(M-200)")
+    page.get_by_role("button", name="Age(M-200) = not observed leave").click()  # told anew
+    page.locator("#scenarios-told thead th:nth-child(4)").wait_for(state="detached")
     cells = page.locator("#scenarios-told tbody tr").nth(1).locator("td").all_inner_texts()
     assert f"{100 * before:.1f}" in cells[0]
     assert f"{100 * after:.1f}" in cells[1]
@@ -216,6 +228,16 @@ def test_single_variables_are_asked_about_and_words_stay_whole(hospital, chromiu
     lines = "(each) => each.map((one) => one.getClientRects().length)"
     assert page.locator("#list th .link").evaluate_all(lines) == [1] * 50
     assert "Each rests on" in page.inner_text("#list-note")
+    walk.done()
+
+
+def test_the_lifted_model_is_large_enough_to_be_read(factory, chromium):
+    walk = walked(chromium, factory[0])
+    page = walk.page
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.locator("#lifted svg").wait_for()
+    size = "(svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
+    assert page.locator("#lifted svg").evaluate(size) >= 0.85
     walk.done()
 
 
@@ -331,10 +353,12 @@ def test_whatever_individuals_are_called_stays_text(chromium, tmp_path):
         base.execute('UPDATE "Machine list" SET failed = NULL WHERE "Serial no." NOT LIKE \'m%\'')
     base.close()
     template = tmp_path / "factory.json"
-    template.write_text(json.dumps({**FACTORY, "queries": ["Failed"]}))
+    written = json.dumps({**FACTORY, "queries": ["Failed", "Oil"]})
+    template.write_text(re.sub(r'"Oil(?=["(])', f'"{ENDLESS}', written))
     with served(str(template)) as server:
         walk = walked(chromium, server, PHONE)
         page = walk.page
+        page.locator("#judgement", has_text=ENDLESS).wait_for()
         page.locator("#search").fill("<img")
         page.locator("#search-found [role=option]").first.wait_for()
         page.keyboard.press("Enter")

@@ -1,6 +1,7 @@
 // Questions: evidence beside bars, the plan and its cost, and answers that move when something is observed.
 
 import { filterBars, showBars } from "./bars.js";
+import { predictedOnCard } from "./card.js";
 import { announce, byId, counted, make, number, replace } from "./dom.js";
 import { evidenceTable } from "./evidence.js";
 import { suppose } from "./observe.js";
@@ -101,7 +102,7 @@ export function startAsk() {
     make("div", { id: "answers", class: "answers" }),
     scenariosPart(),
   );
-  startScenarios(() => names() ?? (isDrawn() ? state.graph.variables.map((each) => each.name).slice(0, 20) : null));
+  startScenarios(() => names() ?? (isDrawn() ? state.graph.variables.map((each) => each.name).slice(0, 20) : predictedOnCard()));
   on("graph", () => {
     byId("at-once").checked = isDrawn();
     byId("observing").hidden = isDrawn();

@@ -12,6 +12,7 @@ const NOTHING_USUAL = { key: null, probabilities: new Map() };
 let usual = NOTHING_USUAL; // answers with nothing supposed, by variable
 let shown = null; // the individual whose card stands there
 let answered = null; // the request that this card answers
+let predictions = []; // the variables that it predicts
 let chosen = 0; // how often somebody was chosen
 let turns = 0; // only the newest card is shown, whatever comes after it
 
@@ -47,6 +48,7 @@ export function startCard() {
   on("model", () => {
     change({ individual: null });
     shown = answered = null;
+    predictions = [];
     turns++;
     byId("card-name").value = "";
     replace(byId("card"), make("p", { class: "quiet" }, hint()));
@@ -54,6 +56,9 @@ export function startCard() {
     byId("looking-up").hidden = !state.model.has_individuals;
   });
 }
+
+// What the open card predicts.
+export const predictedOnCard = () => predictions;
 
 const hint = () =>
   state.model.has_individuals
@@ -122,6 +127,7 @@ function show(found) {
   const { individual, domain, known, predicted, filled, filled_count: filledCount, alike, why, links, notes } = found;
   const isNew = shown !== individual;
   shown = individual;
+  predictions = predicted.map(({ variable }) => variable);
   renew(
     byId("card"),
     make(
@@ -131,9 +137,8 @@ function show(found) {
       make("p", { class: "quiet" }, [domain, ...links.map(linked)].filter(Boolean).join(" · ")),
     ),
     column(
-      block("Known", known.length ? known.map(fact) : nothing("Nothing was observed."), more(found.more_known)),
+      block("Known", known.length ? make("div", { class: "facts" }, known.map(fact)) : nothing("Nothing was observed."), more(found.more_known)),
       filledCount ? block(`Filled tables: ${number(filledCount)}`, filled.map(hole), more([], filledCount - filled.length)) : [],
-      why.length ? block("Why", why.map(reason)) : [],
     ),
     column(
       block(
@@ -142,6 +147,7 @@ function show(found) {
         more(found.more_predicted),
         restsOn(predicted),
       ),
+      why.length ? block("Why", why.map(reason)) : [],
     ),
     column(alike.length ? block("Like", alike.map(likeness)) : []),
     notes.map((each) => make("p", { class: "quiet" }, each)),
@@ -320,6 +326,7 @@ async function loadAround() {
   if (!found?.scene) return;
   variables = new Map(found.variables.map((each) => [each.id, each]));
   const scene = { ...found.scene, nodes: found.scene.nodes.map(withMore) };
+  byId("around").style.height = `min(${Math.round(scene.height) + 2}px, 70vh)`; // with its borders
   around.show(scene, describe);
   const own = found.variables.filter(({ central }) => central).map(({ id }) => id);
   around.mark("central", own);

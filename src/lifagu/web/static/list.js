@@ -148,16 +148,21 @@ function show({ relation, labels, value, total, offset, rows, left_out: left, by
   byId("list-value").value = value;
   const until = offset + rows.length;
   const what = byClass ? "groups of individuals that cannot be told apart" : "individuals";
-  const range = rows.length ? `${number(offset + 1)} to ${number(until)} of ${number(total)} ${what}` : "Nobody";
+  const range = `${number(offset + 1)} to ${number(until)} of ${number(total)} ${what}`;
   const without = left ? `; ${number(left)} have no answer` : "";
   const lent = Math.max(0, ...rows.map((each) => each.lent));
   const isSame = rows.every((each) => each.lent === lent); // which is then said once
   const resting = isSame && lent ? ` Each rests on ${counted(lent, "lent table")}.` : "";
-  byId("list-note").textContent = `${range}${without}, by P(${relation} = ${value}).${resting}`;
+  byId("list-note").textContent = rows.length
+    ? `${range}${without}, by P(${relation} = ${value}).${resting}`
+    : `Nobody fits these filters${without}.`;
   announce(byId("list-note").textContent);
+  const notes = rows.map((each) => note(each, isSame));
+  const isNoted = notes.some(Boolean);
   byId("list-back").disabled = offset === 0;
   byId("list-on").disabled = until >= total;
   byId("list-save").disabled = total === 0;
+  if (!rows.length) return replace(byId("list"));
   replace(
     byId("list"),
     make(
@@ -166,14 +171,17 @@ function show({ relation, labels, value, total, offset, rows, left_out: left, by
       make(
         "table",
         { class: "wide" },
-        make("thead", null, make("tr", null, ["Rank", "Who", `P(${value})`, "Likeliest", "Beside that"].map((each) => make("th", { scope: "col" }, each)))),
-        make("tbody", null, rows.map((each, place) => row(each, offset + place + 1, value, isSame))),
+        make("thead", null, make("tr", null, ["Rank", "Who", `P(${value})`, "Likeliest", ...(isNoted ? ["Note"] : [])].map((each) => make("th", { scope: "col" }, each)))),
+        make("tbody", null, rows.map((each, place) => row(each, offset + place + 1, value, isNoted ? notes[place] : null))),
       ),
     ),
   );
 }
 
-function row({ name, labels, probabilities, observed, supposed, individuals, lent }, rank, value, isSame) {
+const note = ({ observed, supposed, lent }, isSame) =>
+  [supposed ? "supposed" : observed && "observed", !isSame && lent && `rests on ${counted(lent, "lent table")}`].filter(Boolean).join(", ");
+
+function row({ name, labels, probabilities, individuals }, rank, value, told) {
   const share = probabilities[labels.indexOf(value)] ?? 0;
   const best = labels[probabilities.indexOf(Math.max(...probabilities))];
   const inner = make("span", { class: "fill" });
@@ -181,7 +189,6 @@ function row({ name, labels, probabilities, observed, supposed, individuals, len
   const who = individuals.length
     ? individuals.map((each) => make("button", { type: "button", class: "link", onclick: () => showIndividual(each) }, each))
     : name;
-  const notes = [supposed && "supposed", observed && !supposed && "observed", !isSame && lent && `rests on ${counted(lent, "lent table")}`];
   return make(
     "tr",
     { "data-name": name },
@@ -189,6 +196,6 @@ function row({ name, labels, probabilities, observed, supposed, individuals, len
     make("th", { scope: "row" }, who),
     make("td", null, make("span", { class: "bar", "aria-hidden": "true" }, inner), percent(share)),
     make("td", null, `${best} ${percent(Math.max(...probabilities))}`),
-    make("td", { class: "quiet" }, notes.filter(Boolean).join(", ")),
+    told === null ? [] : make("td", { class: "quiet" }, told),
   );
 }

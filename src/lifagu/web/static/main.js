@@ -14,6 +14,7 @@ import { askAbout, refreshAnswers, startAsk } from "./ask.js";
 import { startObserving } from "./observe.js";
 import { loadOverview, startOverview } from "./overview.js";
 import { loadGraph, loadLifted, startPanes, wantsLifted } from "./panes.js";
+import { compareScenarios } from "./scenarios.js";
 import { startSearch } from "./search.js";
 import { startPresses } from "./press.js";
 import { busy, change, complain, forgive, isDrawn, on, request, state } from "./state.js";
@@ -197,6 +198,12 @@ function askIt(question) {
   choose("ask");
 }
 
+async function showScenarios() {
+  await choose("ask");
+  await compareScenarios();
+  byId("scenarios-part").scrollIntoView();
+}
+
 // What was found by searching.
 function go({ kind, name, label }) {
   if (kind === "individual") openCard(name);
@@ -219,7 +226,7 @@ async function begin() {
   startColours();
   startKeep();
   startTabs();
-  startObserving();
+  startObserving(showScenarios);
   startSearch(go);
   startRefreshing();
   byId("cancel").addEventListener("click", cancel);

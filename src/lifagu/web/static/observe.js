@@ -1,9 +1,10 @@
 // What is supposed: evidence beside the model's own, set beside a bar, on a card, or in a dialog that opens from a node.
 
-import { announce, byId, make, replace } from "./dom.js";
+import { announce, byId, make, renew, replace } from "./dom.js";
 import { change, on, state } from "./state.js";
 
 const MOST_CHIPS = 8;
+let compareScenarios = null;
 
 // What was observed of a variable as far as the page knows it: all that is supposed, and what a small model itself says.
 export const observed = (name) => (name in state.evidence ? state.evidence[name] ?? undefined : state.model.evidence[name]);
@@ -53,10 +54,11 @@ export function observe({ name, labels }) {
   dialog.querySelector(seen === undefined ? "button" : "[aria-pressed=true]")?.focus();
 }
 
-export function startObserving() {
+export function startObserving(compare) {
+  compareScenarios = compare;
   const dialog = byId("observe");
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  on("model evidence", showSupposed);
+  on("model evidence scenarios", showSupposed);
 }
 
 // The strip above every panel: what is supposed now, to be taken back one by one or at once, or to be kept.
@@ -65,7 +67,7 @@ function showSupposed() {
   const strip = byId("supposed");
   const hadFocus = strip.contains(document.activeElement);
   strip.hidden = all.length === 0;
-  replace(
+  renew(
     strip,
     make("strong", null, "Supposed"),
     make(
@@ -77,7 +79,7 @@ function showSupposed() {
           null,
           make(
             "button",
-            { type: "button", onclick: () => restore(name) },
+            { type: "button", "data-key": `supposed ${name}`, onclick: () => restore(name) },
             `${name} = ${inWords(seen)} `,
             make("span", { "aria-hidden": "true" }, "×"),
             make("span", { class: "hidden" }, "take it back"),
@@ -89,20 +91,25 @@ function showSupposed() {
     make(
       "span",
       { class: "supposed-tools" },
-      make("button", { type: "button", onclick: keepScenario }, "Keep as a scenario"),
+      isKept()
+        ? make("button", { type: "button", "data-key": "keep", onclick: compareScenarios }, "Kept: compare scenarios")
+        : make("button", { type: "button", "data-key": "keep", onclick: keepScenario }, "Keep as a scenario"),
       make("button", { type: "button", onclick: () => change({ evidence: {} }) }, "Clear"),
     ),
   );
-  if (hadFocus) (strip.querySelector("button") ?? byId("tabs").querySelector("[aria-selected=true]")).focus();
+  if (hadFocus && !strip.contains(document.activeElement)) (strip.querySelector("button") ?? byId("tabs").querySelector("[aria-selected=true]")).focus();
 }
+
+const isSupposed = (scenario) => JSON.stringify(scenario) === JSON.stringify(state.evidence);
+
+const isKept = () => Object.values(state.scenarios).some(isSupposed);
 
 function keepScenario() {
   const { scenarios, evidence } = state;
   const names = Object.entries(evidence).map(([name, seen]) => `${name} = ${inWords(seen)}`);
   const title = names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(", ");
-  const isOther = (each) => each in scenarios && JSON.stringify(scenarios[each]) !== JSON.stringify(evidence);
   let name = title;
-  for (let number = 2; isOther(name); number++) name = `${title} (${number})`;
+  for (let number = 2; name in scenarios; number++) name = `${title} (${number})`;
   change({ scenarios: { ...scenarios, [name]: evidence } });
   announce(`kept as a scenario: ${name}; scenarios are compared under Ask`);
 }

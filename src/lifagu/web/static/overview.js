@@ -100,7 +100,7 @@ function inRelations(relations) {
   return grid("Relations", head, relations.map(row));
 }
 
-const few = (labels) => labels.slice(0, 4).join(", ") + (labels.length > 4 ? `, … (${labels.length})` : "");
+const few = (labels) => labels.slice(0, 4).join(" · ") + (labels.length > 4 ? ` · … (${labels.length})` : "");
 
 function part(observed, total) {
   const inner = make("span", { class: "fill" });

@@ -5,6 +5,8 @@ import { Figure } from "./figure.js";
 import { everythingObserved, inWords, observe, observed } from "./observe.js";
 import { change, isDrawn, newest, on, request, state } from "./state.js";
 
+const LEAST = 0.35; // figures beside one another are seen as a whole
+const READABLE = 0.85;
 const signs = { v: (group) => `${group + 1}`, f: letters };
 let graph, lifted;
 let variables = new Map(); // by the id of their node
@@ -18,12 +20,12 @@ function letters(group) {
 
 export function startPanes(pickFactor) {
   graph = new Figure(byId("graph"), document.querySelector("[data-zooms=graph]"), {
-    least: 0.35,
+    least: LEAST,
     onPick: (node) => (node.kind === "variable" ? observe(variables.get(node.id)) : pickFactor(node.id)),
     onPoint: (node) => lifted.light(node ? standsFor.get(node.id) : []),
   });
   lifted = new Figure(byId("lifted"), document.querySelector("[data-zooms=lifted]"), {
-    least: 0.35,
+    least: LEAST,
     onPoint: (node) => light(node ? node.members : []),
   });
   on("model", clear);
@@ -156,6 +158,7 @@ function showLifted() {
   byId("lifted-note").textContent = `In words: ${summary}`;
   byId("lifted-legend").textContent = scene.notes.join("; ");
   byId("lifted-words").textContent = text;
+  lifted.least = isDrawn() ? LEAST : READABLE;
   lifted.show(
     scene,
     (node) => `${node.title}${node.members.length ? `; stands for ${number(node.members.length)}` : ""}`,

@@ -3,12 +3,14 @@
 import { announce, byId, make, percent, replace } from "./dom.js";
 import { change, newest, on, request, state } from "./state.js";
 
+const HINT =
+  "Suppose something, keep it as a scenario, and compare what is answered then: about what is named above, " +
+  "else about whoever was shown last.";
 let namesOf = () => null; // the variables that are asked about
 
 export function startScenarios(names) {
   namesOf = names;
   on("scenarios model", showKept);
-  on("model", () => replace(byId("scenarios-told")));
 }
 
 export const scenariosPart = () =>
@@ -16,9 +18,9 @@ export const scenariosPart = () =>
     "section",
     { id: "scenarios-part", class: "block" },
     make("h3", null, "Scenarios side by side"),
-    make("p", { id: "scenarios-hint", class: "quiet" }, "Suppose something, keep it as a scenario, and compare what is answered then."),
+    make("p", { id: "scenarios-hint", class: "quiet" }, HINT),
     make("ul", { id: "scenarios", class: "chips" }),
-    make("button", { id: "scenarios-compare", type: "button", hidden: true, onclick: compare }, "Compare"),
+    make("button", { id: "scenarios-compare", type: "button", hidden: true, onclick: compareScenarios }, "Compare"),
     make("div", { id: "scenarios-told" }),
   );
 
@@ -41,6 +43,8 @@ function showKept() {
       ),
     ),
   );
+  if (!names.length) replace(byId("scenarios-told"));
+  else if (byId("scenarios-told").firstChild) compareScenarios(); // what stands there is about others
 }
 
 function leaveOut(name) {
@@ -48,12 +52,12 @@ function leaveOut(name) {
   change({ scenarios });
 }
 
-async function compare() {
+export async function compareScenarios() {
   const variables = namesOf();
   if (!variables?.length) {
     byId("names").focus();
     announce("name the variables to compare first");
-    byId("scenarios-hint").textContent = "Name the variables to ask about above, then compare.";
+    byId("scenarios-hint").textContent = "Name the variables to ask about above, or show an individual, then compare.";
     return;
   }
   const found = await newest("scenarios", request({ variables, evidence: {}, scenarios: state.scenarios }));
@@ -71,6 +75,7 @@ function show({ scenarios, answers }) {
       ),
     ),
   );
+  byId("scenarios-hint").textContent = HINT;
   replace(
     byId("scenarios-told"),
     make(

@@ -50,6 +50,7 @@ function explain(name, error) {
     make("p", null, `${name} is a template: it reads a database, and uploads lead nowhere. Open it where the database is:`),
     make("pre", { tabindex: "0" }, `lifagu serve ${name}\nlifagu serve ${name} --db sqlite:///my.db`),
   );
+  byId("upload-help").scrollIntoView({ block: "nearest" });
 }
 
 function startUpload(offer, openAs) {
