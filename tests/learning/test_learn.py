@@ -53,6 +53,21 @@ def test_a_condition_tells_nothing_beyond_what_groups_tell():
         assert np.abs(logs).max() < 0.3  # 0.7 if tables had to tell the year of each species
 
 
+def test_conditions_that_say_the_same_do_not_count_twice():
+    """Speed and memory always go together; no table says how often either comes."""
+    random = np.random.default_rng(3)
+    rows, speed = np.arange(2000), random.integers(0, 3, 2000)
+    price = np.where(random.random(2000) < 0.6, speed, random.integers(0, 3, 2000))
+    task = LearningTask(
+        (cells("Price", price, 3), cells("Speed", speed, 3), cells("Memory", speed, 3)),
+        (table("speed", (0, rows), (1, rows)), table("memory", (0, rows), (2, rows))),
+        asked=frozenset({0}),
+    )
+    first, second = (each.stack.reshape(3, -1)[:, :3] for each in learned(task))
+    told = (first * second)[:, 0] / (first * second)[:, 0].sum()
+    assert told[0] == pytest.approx(np.mean(price[speed == 0] == 0), abs=0.02)  # .73, not .93
+
+
 @pytest.mark.parametrize("method", ["likelihood", "composite likelihood"])
 def test_groups_of_few_records_differ_as_far_as_they_do(method, monkeypatch):
     """Two records of a patient nearly always agree, so that one tells the other."""

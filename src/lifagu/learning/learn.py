@@ -72,7 +72,7 @@ class Learner:
         self, task: LearningTask, key: str, name: str
     ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
         """The tables of one part, and how many hidden cells were scored, how well, and usually."""
-        network = directed(task)
+        network = None if _is_told_by_several(task) else directed(task)
         if network is not None:
             try:
                 tables = learn_by_expectation(
@@ -251,6 +251,22 @@ def _known_throughout(task: LearningTask) -> frozenset[int]:
         return frozenset()
     whole = {number for number, each in enumerate(task.relations) if (each.values >= 0).all()}
     return _conditions(task) & whole - {slot.relation for each in task.fixed for slot in each.slots}
+
+
+def _is_told_by_several(task: LearningTask) -> bool:
+    """Whether joint tables tell something asked from several conditions, all of them observed.
+
+    A tree would say how these come about, as if they had nothing to do with one another.
+    """
+    known = _known_throughout(task)
+    told = [
+        slot.relation
+        for table in task.tables
+        if not table.given and any(slot.relation in known for slot in table.slots)
+        for slot in table.slots
+        if slot.relation in task.asked and (task.relations[slot.relation].values >= 0).any()
+    ]
+    return len(set(told)) < len(told)
 
 
 def _is_single(task: LearningTask) -> bool:
