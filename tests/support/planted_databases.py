@@ -99,6 +99,17 @@ def nested_groups(r):
     return {"p": Table({**ID, **columns}, rows)}
 
 
+@planted("A", "A by year and month")
+def a_month_of_a_year(r):
+    """Somebody else measures every month, whichever month or year it is."""
+    usual = [[r.choice("uvw") for _ in range(12)] for _ in range(30)]
+    rows = []
+    for place in range(3000):
+        year, month = r.randrange(30), r.randrange(12)
+        rows.append((place, 1980 + year, 1 + month, hole(r, like(r, usual[year][month], "uvw"))))
+    return {"p": Table({**ID, "year": "INTEGER", "month": "INTEGER", "a": "TEXT"}, rows)}
+
+
 @planted("Teacher", "Teacher given Hours and Class by place and school")
 def a_class_in_a_school(r):
     """Who teaches is told by class and hours within a school, by none of them alone."""

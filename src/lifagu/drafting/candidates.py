@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from lifagu.graph.bins import number_of
 
 LEAST_PER_GROUP = 1.1  # rows on average, so that groups can tell something
 LEAST_MIXED = 10  # numbers that would go with several labels by chance
+MOST_CROSSED = 8  # columns whose values are combined in pairs: those with the most values
+ROWS_EACH = 5  # rows for each group, on average, from which on combinations are tried
 IN_ORDER = 3  # changes for each label beyond the first from which on there is no order
 
 
@@ -29,7 +32,8 @@ class Candidate:
     other: the attribute that it looks at, along path where that is another individual's, backwards
     where the path leads from there to here; by: the columns that tell groups apart instead, or in
     addition; with a path it is all that a list says, with a group for each of its values. Row
-    rows[m] of the subject has the label codes[m], of size; sql: rows of groups.
+    rows[m] of the subject has the label codes[m], of size; sql: rows of groups; is_crossed: whether
+    columns were combined that are no levels of one another, such as year and month.
     """
 
     subject: DraftSubject
@@ -41,6 +45,7 @@ class Candidate:
     codes: Ints
     size: int
     sql: str = ""
+    is_crossed: bool = False
 
     @property
     def is_group(self) -> bool:
@@ -71,6 +76,13 @@ class Candidate:
         if self.path is None:
             return ""
         return f"{self.path.subject.name} that belong to it" if self.backwards else self.path.told
+
+    def times(self, other: Candidate, size: int) -> Candidate:
+        """The same groups, in each of which another candidate's table or groups may differ."""
+        if other.other is not None:
+            return replace(self, other=other.other, size=size)
+        by = (*other.by, *self.by)
+        return replace(self, by=by, sql=rows_by(self.subject, by), size=size, is_crossed=True)
 
 
 def beside(subject: DraftSubject, attributes: Sequence[Attribute]) -> Iterator[Candidate]:
@@ -159,7 +171,33 @@ def groups(
 
     Where a group lies within another, such as wards in hospitals, both are levels of one table.
     What is to be predicted itself is neither, as groups are read whether cells are hidden or not.
+    Last come combinations of two columns.
     """
+    found, table = _shared(subject, links, sorts, asked), subject.table
+    whole: dict[tuple[str, ...], ColumnSort] = {
+        (name,): sort
+        for name, sort in sorts[table.name].items()
+        if not table.columns[name].gaps and (name,) not in found and (table.name, name) not in asked
+    }
+    codes_of = {columns: table.columns[columns[0]].codes for columns in whole}
+    labels = {each: codes_of[each] for each, sort in whole.items() if sort.kind == "label"}
+    numbers = {each: codes_of[each] for each, sort in whole.items() if sort.is_code}
+    for columns, codes in found.items():
+        above = _level_above(columns, codes, {**found, **labels})
+        rows = np.flatnonzero(codes >= 0)
+        by, size = (*above, *columns), int(codes.max(initial=0)) + 1
+        sql = rows_by(subject, by)
+        yield Candidate(subject, None, None, False, by, rows, codes[rows], size, sql)
+    yield from _crossed(subject, {**found, **labels, **numbers})
+
+
+def _shared(
+    subject: DraftSubject,
+    links: Sequence[Link],
+    sorts: Sorts,
+    asked: Collection[tuple[str, str] | None],
+) -> dict[tuple[str, ...], Ints]:
+    """Links, parts of keys and names of groups, with the group of each row, -1 for none."""
     found: dict[tuple[str, ...], Ints] = {}
     table = subject.table
     who = [link.columns for link in links if link.table == table.name]
@@ -178,28 +216,35 @@ def groups(
         single[known] = dense(group_rows(codes[known])) if known.any() else 0
         if known.sum() >= LEAST_PER_GROUP * (int(single.max(initial=-1)) + 1):
             found[columns] = single
-    labels: dict[tuple[str, ...], Ints] = {
-        (name,): table.columns[name].codes
-        for name, sort in sorts[table.name].items()
-        if sort.kind == "label"
-        and not table.columns[name].gaps
-        and (name,) not in found
-        and (table.name, name) not in asked
-    }
-    for columns, codes in found.items():
-        above = _level_above(columns, codes, {**found, **labels})
-        rows = np.flatnonzero(codes >= 0)
-        by = (*above, *columns)
-        chosen = [
-            f"{quoted(column)} AS {quoted(variable.lower())}"
-            for column, variable in zip(subject.key, subject.variables, strict=True)
-        ]
-        named = {variable.lower() for variable in subject.variables}
-        chosen += [quoted(each) for each in by if each.lower() not in named]
-        sql = f"SELECT {', '.join(chosen)} FROM {aliased(subject.base)}"
-        yield Candidate(
-            subject, None, None, False, by, rows, codes[rows], int(codes.max(initial=0)) + 1, sql
-        )
+    return found
+
+
+def rows_by(subject: DraftSubject, by: Sequence[str]) -> str:
+    """The query for a subject's individuals, with the columns that tell groups apart."""
+    chosen = [
+        f"{quoted(column)} AS {quoted(variable.lower())}"
+        for column, variable in zip(subject.key, subject.variables, strict=True)
+    ]
+    named = {variable.lower() for variable in subject.variables}
+    chosen += [quoted(each) for each in by if each.lower() not in named]
+    return f"SELECT {', '.join(chosen)} FROM {aliased(subject.base)}"
+
+
+def _crossed(subject: DraftSubject, found: Mapping[tuple[str, ...], Ints]) -> Iterator[Candidate]:
+    """Pairs of columns whose combinations many rows share, such as the month of a year."""
+    sizes = {columns: len(np.unique(codes[codes >= 0])) for columns, codes in found.items()}
+    most = sorted(found, key=lambda columns: -sizes[columns])[:MOST_CROSSED]
+    for one, other in combinations(most, 2):
+        both = np.column_stack([found[one], found[other]])
+        rows = np.flatnonzero((both >= 0).all(axis=1))
+        if set(one) & set(other) or len(rows) < ROWS_EACH * sizes[one]:
+            continue
+        codes = dense(group_rows(both[rows]))
+        size = int(codes.max(initial=-1)) + 1
+        if sizes[one] < size and ROWS_EACH * size <= len(rows):
+            by = (*one, *other)
+            sql = rows_by(subject, by)
+            yield Candidate(subject, None, None, False, by, rows, codes, size, sql, True)
 
 
 def _level_above(

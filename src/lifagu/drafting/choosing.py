@@ -10,14 +10,14 @@ What gains most comes next, as long as it is more than the luck of the best of m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, dense, normalised_rows
 from lifagu.drafting.attributes import Attribute
-from lifagu.drafting.candidates import Candidate
+from lifagu.drafting.candidates import ROWS_EACH, Candidate
 
 USUAL_ROWS, MOST_ROWS = 10_000, 100_000  # on which candidates are weighed
 FEW_ENTRIES = 5_000_000  # of the matrix of all labels, up to which there may be more rows
@@ -25,7 +25,6 @@ MOST_ENTRIES = 60_000_000  # of that matrix; fewer rows where there are many lab
 FEW = 40  # candidates that are weighed again after the first one was taken
 LEAST_GAIN = 0.0005  # nats a cell
 LEAST_FURTHER = 0.003  # the same where a table that was taken may differ by group
-ROWS_EACH = 5  # rows for each group, on average, from which on that is tried
 PRICE = 0.02  # nats that each number of a table by groups that tells somebody has to gain
 MULTIPLIED = 4  # tables, and groupings, that are tried together
 SCALES = (4.0, 1.0)  # λ of tables over labels; the first one while many are weighed
@@ -114,7 +113,7 @@ class Weighing:
             codes = dense(mine[known] * first.size + self.codes[one][known])
             size = int(codes.max(initial=-1)) + 1
             self.products[one, grouping] = len(self.candidates)
-            self.candidates.append(replace(second, other=first.other, size=size))
+            self.candidates.append(second.times(first, size))
             self.rows.append(self.rows[one][known])
             self.codes.append(codes)
             self.weights.append(self.weights[one][known])
@@ -173,7 +172,11 @@ class PairsTold:
         self.logits = np.tile(np.log(frequency), (len(codes), 1))
         blocks = self.weighing.blocks
         self.plain = [number for number in self.allowed if blocks[number] is not None]
-        self.groupings = {number: GROUP_SCALES for number in self.allowed if blocks[number] is None}
+        candidates = self.weighing.candidates
+        grouped = [number for number in self.allowed if blocks[number] is None]
+        self.crossed = [number for number in grouped if candidates[number].is_crossed]
+        self.groupings = {n: GROUP_SCALES for n in grouped if not candidates[n].is_crossed}
+        self.further: set[int] = set()
         self.matrix = self.weighing.dense
         self.blocks = {n: block for n, block in enumerate(blocks) if block is not None}
         self.scales: dict[int, float] = {}
@@ -182,15 +185,15 @@ class PairsTold:
     def run(self, most: int) -> ChosenTables:
         """The tables that tell about it: the best is taken as long as one is worth it."""
         choices: list[TableChoice] = []
-        lucky = np.log(max(1, len(self.allowed)))
+        lucky = np.log(max(1, len(self.allowed) - len(self.crossed)))
         alone = True
         while self.many and len(choices) < most:
             best, gain, scale = self._best()
             if gain - lucky < (LEAST_GAIN if alone else LEAST_FURTHER) * self.many:
-                if not alone:
+                self.plain, self.groupings = [], self._further()
+                if not self.groupings:
                     break
-                alone = False
-                self.plain, self.groupings = [], self._products()
+                lucky, alone = np.log(len(self.allowed)), False
                 continue
             candidate = self.weighing.candidates[best]
             choices.append(TableChoice(self.target, candidate, gain / self.many))
@@ -212,8 +215,12 @@ class PairsTold:
             found[fold] = np.log(likely[np.arange(len(fold)), codes[fold]])
         return found
 
-    def _products(self) -> dict[int, tuple[float, ...]]:
-        """Tables that were taken, each by groups: two columns may go together otherwise there."""
+    def _further(self) -> dict[int, tuple[float, ...]]:
+        """What is tried at last: columns combined, and what was taken by groups that were taken.
+
+        Two columns may go together otherwise in each group. Groups that were taken meanwhile lead
+        to more.
+        """
         blocks, candidates = self.weighing.blocks, self.weighing.candidates
         taken = [
             number
@@ -230,7 +237,18 @@ class PairsTold:
         products = [
             self.weighing.product(one, other) for one in taken for other in groupings[:MULTIPLIED]
         ]
-        return dict.fromkeys(products, GROUP_SCALES)
+        crossed = [number for number in groupings if candidates[number].is_crossed]
+        products += [
+            self.weighing.product(one, other)
+            for one in crossed
+            for other in groupings[:MULTIPLIED]
+            if set(candidates[one].by).isdisjoint(candidates[other].by)
+        ]
+        further = [number for number in products if number not in self.further]
+        if not further:
+            further = [number for number in self.crossed if number not in self.further]
+        self.further |= set(further)
+        return dict.fromkeys(further, GROUP_SCALES)
 
     def _probabilities(self, logits: Floats | None = None) -> Floats:
         found, _ = normalised_rows(self.logits if logits is None else logits)

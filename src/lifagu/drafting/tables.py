@@ -114,8 +114,8 @@ def is_covered(attribute: Attribute, tables: Sequence[DraftedTable]) -> bool:
 
 def _is_level(choice: TableChoice, levels: Collection[str]) -> bool:
     """Whether a table looks at a column that groups of another one have as a level already."""
-    other, path = choice.candidate.other, choice.candidate.path
-    return bool(other and other.column and path is None and other.column[1] in levels)
+    other, is_plain = choice.candidate.other, not choice.candidate.by and not choice.candidate.path
+    return bool(other and other.column and is_plain and other.column[1] in levels)
 
 
 def _key(choice: TableChoice) -> tuple[Any, ...]:

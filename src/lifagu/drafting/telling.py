@@ -190,7 +190,8 @@ def _allowed(
     for number, each in enumerate(candidates):
         other = each.other
         if other is None:
-            found.append(number)
+            if not (each.is_crossed and mine > 0):
+                found.append(number)
             continue
         place = places.get(id(other.coarser or other), 0)
         own = each.path is None and target in (other, other.known_of, other.coarser)
