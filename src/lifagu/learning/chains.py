@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from lifagu.basics.added_rows import Codes, add_rows
 from lifagu.basics.arrays import Floats, Ints, members
 from lifagu.learning.parameters import LookUpArray, Parameters
-from lifagu.learning.told_cells import fixed_offset
+from lifagu.learning.told_cells import Labels, fixed_offset
 
 Flags = NDArray[np.bool_]
 
@@ -23,7 +24,7 @@ Flags = NDArray[np.bool_]
 class _LabelledCells:
     """The labels of all cells, by relation, and which of them are drawn."""
 
-    values: Sequence[Ints]
+    values: Labels
     drawn: Sequence[Flags]
 
 
@@ -38,14 +39,14 @@ class _States:
     stays: Codes
     drawn: tuple[tuple[int, Codes, int], ...]
 
-    def now(self, state: Sequence[Ints]) -> Codes:
+    def now(self, state: Sequence[Codes]) -> Codes:
         """The numbers with what was drawn last; -1 where a cell was not drawn yet."""
         code, missing = self.stays.copy(), np.zeros(0, dtype=np.int64)
         for relation, cells, counts in self.drawn:
             label = state[relation][cells]
             if label.min(initial=0) < 0:
                 missing = np.union1d(missing, np.flatnonzero(label < 0))
-            code += (label * counts).astype(np.int32)
+            code += label * np.int32(counts)
         code[missing] = -1
         return code
 
@@ -84,12 +85,12 @@ class Chain:
     def __init__(
         self,
         parameters: Parameters,
-        values: Sequence[Ints],
+        values: Labels,
         drawn: Sequence[Flags],
         random: np.random.Generator,
     ) -> None:
         self.parameters, self._random = parameters, random
-        self.state = [each.copy() for each in values]
+        self.state = [each.astype(np.int32) for each in values]
         cells = _LabelledCells(values, drawn)
         self._batches = [
             batch
@@ -112,12 +113,18 @@ class Chain:
                 add_rows(logits, each.places, book, each.states.now(self.state))
             self.state[batch.relation][batch.cells] = self._drawn(logits)
 
-    def _drawn(self, logits: Floats) -> Ints:
-        """A label for each row of logits; column by column, as rows are short."""
-        columns = np.ascontiguousarray(logits.T)
-        weights = np.exp(columns - columns.max(axis=0)).cumsum(axis=0)
+    def _drawn(self, logits: Floats) -> Codes:
+        """A label for each row of logits; column by column and in place, as rows are short."""
+        weights = np.ascontiguousarray(logits.T)
+        weights -= weights.max(axis=0)
+        np.exp(weights, out=weights)
+        for before, column in pairwise(weights):
+            column += before
         at = self._random.random(len(logits)) * weights[-1]
-        return np.asarray((at >= weights[:-1]).sum(axis=0))
+        found = np.zeros(len(logits), dtype=np.int32)
+        for column in weights[:-1]:
+            found += at >= column
+        return found
 
     def counts(self) -> Floats:
         """How many rows are in each state of each part, in the order of all entries.

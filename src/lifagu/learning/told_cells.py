@@ -20,6 +20,7 @@ from lifagu.relational.learning_task import ArgumentCells, FixedTables, Learning
 CHUNK = 8192  # cells that are computed together, so that their sums stay in the cache
 FULL = 0.25  # the share of codes that must be there for cells to have equally many
 IMPOSSIBLE = -700.0  # the log of a potential that is 0
+Labels = Sequence[Ints] | Sequence[Codes]  # of all cells, by relation
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ def labels_added(
     axes: Sequence[int],
     sizes: dict[int, int],
     rows: Ints,
-    values: Sequence[Ints],
+    values: Labels,
 ) -> Ints:
     """Numbers of groups with those of labels added, as digits; -1 if one of them is missing."""
     for axis in axes:
@@ -167,11 +168,7 @@ def _bounds(places: Ints | None, each: int, many: int) -> Ints:
 
 
 def fixed_offset(
-    task: LearningTask,
-    values: Sequence[Ints],
-    relation: int,
-    place_of: Ints,
-    shape: tuple[int, int],
+    task: LearningTask, values: Labels, relation: int, place_of: Ints, shape: tuple[int, int]
 ) -> Floats | None:
     """What given tables say about the cells of a relation; None where they say nothing."""
     total = np.zeros(shape)
@@ -183,12 +180,7 @@ def fixed_offset(
 
 
 def _add_fixed(
-    task: LearningTask,
-    fixed: FixedTables,
-    axis: int,
-    values: Sequence[Ints],
-    place_of: Ints,
-    total: Floats,
+    task: LearningTask, fixed: FixedTables, axis: int, values: Labels, place_of: Ints, total: Floats
 ) -> None:
     """Add what tables that are given say about the cells of one argument."""
     sizes = task.shape(fixed)
