@@ -13,6 +13,7 @@ from matches import BY_HAND, DRAFTED, MATCHES
 from part import sized
 from reasons import REASONS
 from rivals import RIVALS
+from rivals.columns import MOST_TUNED
 from standings import Standing, standings
 from tasks import HIDDEN, LEFT, TESTED, TESTED_CELLS, Task
 from worked_answers import worked_answers
@@ -150,6 +151,8 @@ def _ways(found: Sequence[Standing]) -> Iterator[str]:
         "were told the right foreign keys by somebody who knows the database, which lifagu has to "
         "find out. All take part in *autocomplete*, the strongest of each sort in the other tasks, "
         "and on eicu, whose hundreds of columns take minutes a match, only these. "
+        f"A learner is tuned on {MOST_TUNED:,} rows at most, which is few for `portal` and "
+        "`insteval`: tuned on all of them, LightGBM would be better there, and take longer. "
         "Who takes longer than the time limit of a match, or fails, says so in the "
         "tables; – is for who did not take part, or has not played every seed yet."
     )

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from features import Floats
-from rivals.columns import Learner, every_column
+from rivals.columns import MOST_TUNED, Learner, every_column
 from rivals.imputers import LEAVES, NEIGHBOURS, chained_equations, chained_trees, nearest
 from rivals.latent import CLASSES, latent_classes
 from rivals.learners import CATBOOST, FOREST, LIGHTGBM, QUICK_BOOSTING
@@ -33,7 +33,8 @@ class Rival:
 
 
 def _learners(name: str, learner: Learner, package: str | None, stops: str) -> list[Rival]:
-    tuning = f"{len(learner.settings)} settings{stops} on a fifth of the rows, or frequencies"
+    rows = f"a fifth of the rows (learned from {MOST_TUNED:,} others at most), or frequencies"
+    tuning = f"{len(learner.settings)} settings{stops} on {rows}"
     return [
         Rival(
             f"{name}{more}",
