@@ -151,10 +151,9 @@ def _ways(found: Sequence[Standing]) -> Iterator[str]:
         "were told the right foreign keys by somebody who knows the database, which lifagu has to "
         "find out. All take part in *autocomplete*, the strongest of each sort in the other tasks, "
         "and on eicu, whose hundreds of columns take minutes a match, only these. "
-        f"A learner is tuned on {MOST_TUNED:,} rows at most, which is few for `portal` and "
-        "`insteval`: tuned on all of them, LightGBM would be better there, and take longer. "
-        "Who takes longer than the time limit of a match, or fails, says so in the "
-        "tables; – is for who did not take part, or has not played every seed yet."
+        f"A learner is tuned on {MOST_TUNED:,} rows at most. Who takes longer than the time limit "
+        "of a match, or fails, says so in the tables; – is for who did not take part, or has "
+        "not played every seed yet."
     )
     met = {way for each in found for way in (*each.told, *each.failures)}
     rows = [[name, rival.tuning] for name, rival in RIVALS.items() if name in met]

@@ -20,7 +20,7 @@ from scores import clipped_losses
 from sheets import Sheet
 
 # training rows; of more, chance picks so many
-MOST_TUNED, MOST_HELD, MOST_FITTED = 5_000, 2_000, 50_000
+MOST_TUNED, MOST_HELD, MOST_FITTED = 50_000, 10_000, 50_000
 MOST_FEATURES = 150  # those that tell most about the label, each alone
 BINS = 8  # of a number, to see how much it tells
 LEAST_ROWS = 10  # training rows; with fewer there is nothing to tune on
