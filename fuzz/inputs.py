@@ -7,6 +7,7 @@ before. Each is read by a command or by Python in a process that has read many o
 with an answer or with one line, in ten seconds of processor time, with no more memory than 50
 times its size and 200 MB; what is written is read again. What fails is made as small as it goes;
 with --keep it is added to `corpus/`, where tests read it from then on, and so is what is new.
+Ctrl-C or SIGTERM ends the reading, and what was read until then is told.
 """
 
 from __future__ import annotations
@@ -161,6 +162,8 @@ def forked(work: Any) -> tuple[int, int]:
     status = 1
     try:
         os.setpgid(0, 0)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         work(theirs)
         status = 0
     except BaseException:
@@ -205,12 +208,17 @@ class Campaign:
         self.wrong: dict[tuple[str, str], Found] = {}
         self.running: dict[int, Reading] = {}  # by pipe
         self.begun = 0
+        self.is_over = False
+
+    def end(self, *_: Any) -> None:
+        """Read nothing more."""
+        self.is_over = True
 
     def run(self, inputs: int, until: float, processes: int, progress: bool) -> None:
         """Read all inputs, or until a time."""
         left = inputs
         said = time.monotonic()
-        while (self.running or left) and time.monotonic() < until:
+        while (self.running or left) and time.monotonic() < until and not self.is_over:
             while left and len(self.running) < processes:
                 count = min(ROUND, -(-inputs // processes), left)
                 self._begin(count)
@@ -387,6 +395,8 @@ def main() -> int:
                 out.write(f"{total} kept inputs\n{_failures(found)}")
             return bool(found)
         campaign = Campaign(names, options.seed, scratch)
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, campaign.end)
         start = time.monotonic()
         campaign.run(options.inputs, start + options.seconds, options.processes, options.progress)
         wrong = [smallest(each, scratch) for each in campaign.wrong.values()]

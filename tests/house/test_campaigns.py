@@ -1,6 +1,7 @@
 """The campaigns of `fuzz/`, short; whatever they keep in their corpus is read in every run."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -27,6 +28,17 @@ def test_every_kept_input_is_read_as_promised():
 
 def test_mutated_inputs():
     assert "seed 8: 800 inputs" in ran("inputs.py", "--inputs", 800, "--seed", 8)
+
+
+def test_a_campaign_that_is_ended_says_what_it_read():
+    command = [sys.executable, str(ROOT / "fuzz/inputs.py"), "--inputs", "1000000", "--progress"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stderr.read(len("\r1 inputs, "))  # it has begun
+        running.send_signal(signal.SIGTERM)
+        out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert out.startswith(b"seed 0: ")
+    assert out.endswith(b"\n0 failures\n")
 
 
 @pytest.mark.full
