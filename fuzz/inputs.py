@@ -38,6 +38,7 @@ from readers import PARQUET, READERS, Reader, parquet, sqlite
 
 CORPUS = Path(__file__).parent / "corpus"
 PATIENCE = 90  # seconds without a word after which a process counts as hanging
+STALLED = 10  # seconds without a look at them, after which it is the machine that hangs
 ROUND = 50_000  # inputs of a process before a fresh one takes over
 LARGEST, MOST = 4_000, 400  # bytes of an input that is made further ones of, and how many such
 WELCOME = 0.8  # the share of inputs made from one that was read, rather than refused
@@ -217,7 +218,7 @@ class Campaign:
     def run(self, inputs: int, until: float, processes: int, progress: bool) -> None:
         """Read all inputs, or until a time."""
         left = inputs
-        said = time.monotonic()
+        said = looked = time.monotonic()
         while (self.running or left) and time.monotonic() < until and not self.is_over:
             while left and len(self.running) < processes:
                 count = min(ROUND, -(-inputs // processes), left)
@@ -225,8 +226,12 @@ class Campaign:
                 left -= count
             for pipe in select.select(list(self.running), [], [], 1.0)[0]:
                 left += self._heard(pipe)
+            if time.monotonic() > looked + STALLED:  # others did not get on, either
+                for one in self.running.values():
+                    one.heard = time.monotonic()
+            looked = time.monotonic()
             for one in self.running.values():
-                if time.monotonic() - one.heard > PATIENCE:
+                if looked - one.heard > PATIENCE:
                     os.killpg(one.number, signal.SIGKILL)
                     one.heard = time.monotonic()
             if progress and time.monotonic() > said + 1:
@@ -255,7 +260,7 @@ class Campaign:
             return 0
         del self.running[pipe]
         status = one.end(pipe)
-        if os.WIFSIGNALED(status):
+        if os.WIFSIGNALED(status) and (one.folder / "seed").exists():  # it had begun to read
             name, draw = (one.folder / "seed").read_text().split("\n")
             what = Verdict("", f"ends with signal {os.WTERMSIG(status)}, or takes {PATIENCE} s")
             self._add(Found(name, (one.folder / "current").read_bytes(), what, f"{draw} read"))
