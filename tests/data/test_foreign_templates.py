@@ -11,7 +11,7 @@ import sys
 import textwrap
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import duckdb
 import psycopg
@@ -196,6 +196,8 @@ MALFORMED = [
     f"postgresql://eve:{HUSH}@[127.0.0.1:1/wards",
     f"postgresql://eve:{HUSH}@127.0.0.1:x/wards",
     f"postgresql://eve:\n{HUSH}@127.0.0.1:1/wards",
+    f"postgresql://eve:{HUSH}@127.0.0.1:/wards",
+    f"postgresql://eve:{HUSH}]wards[::1]",
     f"postgresql:/eve:{HUSH}@127.0.0.1/wards",
     f"postgresql:eve:{HUSH}@127.0.0.1/wards.db",
     f"eve:{HUSH}@127.0.0.1/wards",
@@ -388,6 +390,24 @@ def test_queries_end(slow, tmp_path):
     assert told.endswith("give a larger query_timeout")
     kept = changed()
     lifagu.open(written(kept, tmp_path), database=database, query_timeout=60)
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "csv", "lent duckdb"])
+def test_deep_queries_do_not_reach_a_parser_that_takes_gigabytes_for_them(kind, tmp_path):
+    with ExitStack() as held:
+        source = made(kind.split()[-1], TABLES, tmp_path)
+        if kind.startswith("lent"):
+            source = held.enter_context(duckdb.connect(source))
+        database = held.enter_context(opened(Source(source)))
+        for sql in ("WHERE " + "(" * 2000, "`(`" + "[" * 150 + "1" + "]" * 150, "$$)$$ (" * 101):
+            with pytest.raises(lifagu.FormatError, match="^here: the query fails: nested too deep"):
+                database.columns(Query(f"SELECT id FROM patients {sql}", "here"))
+        texts = (
+            f"SELECT id AS \"{'(' * 200}\" FROM patients WHERE id <> '{'(' * 200}' -- {'[' * 200}"
+        )
+        assert database.columns(Query(texts, "here")) == ["(" * 200]
+        wide = " OR ".join(["((1) = (1))"] * 200)
+        assert database.columns(Query(f"SELECT id FROM patients WHERE {wide}", "here")) == ["id"]
 
 
 def test_the_time_of_rows_that_come_bit_by_bit_counts_as_well(new_database):

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ import pytest
 import lifagu
 from lifagu.errors import FormatError, LifaguError, TooLargeError
 from lifagu.formats.budget import LABEL, ROOM, Budget
+from lifagu.relational.parameters import named_in
+from lifagu.relational.parsing import parse_argument
 from support.helpers import ROOT, run_cli
 
 MANY = 100_000
@@ -121,6 +124,32 @@ def test_deep_terms_are_refused(clause, tmp_path):
     path.write_text("q(a).\n" + clause.format("f(" * 10_000, ")" * 10_000) + "\n")
     with pytest.raises(LifaguError):
         lifagu.open(path).ask("s(a)")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("open.pfl", "'" + "x" * 10**6),
+        ("open.json", '{"format": "lifagu/1", "variables": ["' + "x" * 10**6),
+        ("list.blog", "parfactor MultiArrayPotential[[" + "1," * 10**6 + "x]](A);"),
+    ],
+)
+def test_patterns_take_no_memory_for_each_sign(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    tracemalloc.start()
+    with pytest.raises(FormatError):
+        lifagu.read(path)
+    assert tracemalloc.get_traced_memory()[1] < 40 * len(text)
+    tracemalloc.stop()
+
+
+def test_patterns_look_at_each_sign_a_few_times():
+    begun = time.process_time()
+    assert str(parse_argument(" " * MANY + "x")) == "x"
+    assert named_in("SELECT :a, " + " ".join(f"$a{each}$" for each in range(MANY))) == ["a"]
+    assert named_in("SELECT :a " + "/* :b " * MANY) == ["a"]
+    assert time.process_time() - begun < 8  # squares took minutes
 
 
 def test_a_hundred_thousand_labels_are_no_square(tmp_path):

@@ -12,7 +12,7 @@ from typing import Any
 from lifagu.basics.choices import PLACES
 
 # what is quoted within a name is one piece, and so is each other sign
-_PIECES_OF_SCENARIO = re.compile(r'"(?:[^"\\]|\\.)*"|.', re.DOTALL)
+_PIECES_OF_SCENARIO = re.compile(r'"(?:[^"\\]|\\.)*+"|.', re.DOTALL)
 
 
 def place(text: str) -> str:

@@ -26,6 +26,7 @@ from lifagu.errors import (
 )
 
 MOST_THREADS = 8
+MOST_NESTED = 100  # brackets, as DuckDB's parser takes gigabytes for thousands that stay open
 DISK_FULL = (
     "No space left on device",
     "max_temp_directory_size",
@@ -148,9 +149,22 @@ class Duck:
             self._seconds = None
 
     def is_query(self, statement: str, place: PathLike) -> bool:
-        """Whether a text is one statement that only reads."""
+        """Whether a text is one statement that only reads; none that is nested without end."""
+        if self._finished(lambda: self._nesting(statement), place) > MOST_NESTED:
+            raise FormatError(
+                f"{place}: nested too deeply, {MOST_NESTED} brackets within one another at the most"
+            )
         found = self._finished(lambda: self._connection.extract_statements(statement), place)
         return len(found) == 1 and found[0].type == self._errors.StatementType.SELECT
+
+    def _nesting(self, statement: str) -> int:
+        """How many brackets stand within one another at the most, as DuckDB divides a text."""
+        signs, depth, deepest = statement.encode(), 0, 0
+        for start, _ in self._errors.tokenize(statement):
+            sign = signs[start : start + 1]
+            depth = max(0, depth + (sign in b"([{") - (sign in b")]}"))
+            deepest = max(deepest, depth)
+        return deepest
 
     def run(
         self, statement: str, place: PathLike, values: Mapping[str, object] | None = None

@@ -230,7 +230,7 @@ def _potentials(lexer: Lexer, table: Token) -> Floats:
     """The numbers of a table."""
     inner = re.sub(_COMMENT, lambda match: " " * len(match[0]), table.text[2:-2])
     entries = inner.split(",")
-    if not re.fullmatch(rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*", inner):
+    if not re.fullmatch(rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*+", inner):
         _refuse_entry(lexer, entries, table.start + 2)
     return np.array(list(map(float, entries)))
 

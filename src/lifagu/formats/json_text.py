@@ -13,8 +13,8 @@ from lifagu.errors import FormatError
 
 MOST_NESTED = 100  # lists and objects within one another
 _NO_TEXT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")  # escapes that may be no characters
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 def load(text: str, place: str) -> Any:

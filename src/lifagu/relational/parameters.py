@@ -13,15 +13,16 @@ from lifagu.errors import ModelError, did_you_mean
 
 ParameterValue = str | int | float | bool
 # what is quoted or a comment is one piece, and so is a word or a parameter; all else is a sign.
+# What opens and never closes is one to the end, or it would be looked through again from each sign
 # A colon right behind a value is none of a parameter: x[1:n], {'a':b}, and x::integer
 PIECES = re.compile(
     r"""
     (?P<quoted>
         [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*`
-        | \$(?P<tag>(?:[^\W\d]\w*)?)\$ .*? \$(?P=tag)\$
+        | \$(?P<tag>(?:[^\W\d]\w*)?)\$ .*? (?:\$(?P=tag)\$|\Z)
     )
     | (?P<comment>
-        --[^\n]* | /\*(?: (?!/\*|\*/). | /\*(?:(?!/\*|\*/).)*\*/ )*\*/ | /\*.*?\*/
+        --[^\n]* | /\*(?: (?!/\*|\*/). | /\*(?:(?!/\*|\*/).)*\*/ )*+\*/ | /\*.*?(?:\*/|\Z)
     )
     | (?P<word>\w[\w$]*)
     | (?P<parameter>(?<![\w\])}"'`:]):[^\W\d]\w*)

@@ -20,9 +20,9 @@ from lifagu.relational.terms import (
     Term,
 )
 
-_TERM = rf'"(?:[^"\\]|\\.)*"|{WORD}'
-_LIST = re.compile(rf"\s*(?:(?:{_TERM})\s*(?:,\s*(?:{_TERM})\s*)*)?")
-_ATOM = re.compile(r'\s*([^()\[\]#"]*[^()\[\]#"\s])\s*\((.*)\)\s*', re.DOTALL)
+_TERM = rf'"(?:[^"\\]|\\.)*+"|{WORD}'
+_LIST = re.compile(rf"\s*(?:(?:{_TERM})\s*(?:,\s*(?:{_TERM})\s*)*+)?")
+_ATOM = re.compile(r'\s*+([^()\[\]#"]*[^()\[\]#"\s])\s*\((.*)\)\s*', re.DOTALL)
 _COUNT = re.compile(r"\s*#\s*([^\s\[\]]+)\s*\[(.*)\]\s*", re.DOTALL)
 _COMPARISON = re.compile(rf"\s*({_TERM})\s*(!=|=)\s*({_TERM})\s*")
 

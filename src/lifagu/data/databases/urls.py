@@ -16,6 +16,7 @@ SETTINGS = (
     *("target_session_attrs", "user"),
 )
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
+_HOST = re.compile(r"([^\[\]:]*|\[[^\[\]]*\])(:[0-9]+)?")
 _PASSWORD = re.compile(r"(passw(or)?d|pwd)\s*=", re.IGNORECASE)
 _HIDING = re.compile(rf"@|://|^\w{{2,}}:|{_PASSWORD.pattern}", re.IGNORECASE)
 
@@ -31,8 +32,11 @@ write postgresql://user@host:5432/database, and in a password %40 for @, %2F for
     try:
         parts = urlsplit(url)
         _ = parts.hostname, parts.port
+        is_clear = _HOST.fullmatch(parts.netloc.rpartition("@")[2]) is not None
     except ValueError:
-        raise _malformed(place, "there is no host, or no port as a number") from None
+        is_clear = False
+    if not is_clear:
+        raise _malformed(place, "there is no host, or no port as a number")
     if _UNSEEN.search(url):
         raise _malformed(place, "it holds a line end or another sign that cannot be seen")
     if parts.netloc.count("@") > 1:
