@@ -468,6 +468,33 @@ def test_rows_keep_within_the_memory_limit(kind, tmp_path):
     lifagu.open(written(changed(), tmp_path), database=address, memory_limit=2**24)
 
 
+LONG = [
+    "SELECT hex(zeroblob(400000000)) AS id",
+    "WITH RECURSIVE t(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM t LIMIT 1000) "
+    "SELECT hex(zeroblob(4000000)) AS id FROM t",
+]
+
+
+@pytest.mark.parametrize("sql", LONG)
+def test_long_values_keep_within_the_memory_limit(sql, tmp_path):
+    made("sqlite", TABLES, tmp_path)
+    path = written(changed(source="data.sqlite", domains={"Patient": {"sql": sql}}), tmp_path)
+    program = (
+        "import lifagu, resource, sys\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try: lifagu.open(sys.argv[1], memory_limit=2**26)\n"
+        "except lifagu.TooLargeError as error: print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, path], capture_output=True, text=True, check=True
+    )
+    told, within = done.stdout.splitlines()
+    assert told.startswith(f"{path}:5: domains.Patient: ")
+    assert told.endswith("give a larger memory_limit, or use a machine with more memory")
+    assert within == "True"
+
+
 def test_small_files_of_many_rows_keep_within_the_memory_limit(tmp_path):
     many = tmp_path / "many.parquet"
     with duckdb.connect() as connected:

@@ -18,7 +18,15 @@ from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
 from lifagu.data.databases.cells import CellColumn, cells_of
 from lifagu.data.databases.lent_connections import driver_of, plain_cursor, read_without_trace
 from lifagu.data.databases.locked_sqlite import lock
-from lifagu.data.databases.queries import BATCH, FIRST, MemoryForRows, failed, not_a_query, plain
+from lifagu.data.databases.queries import (
+    BATCH,
+    FEW,
+    FIRST,
+    MemoryForRows,
+    failed,
+    not_a_query,
+    plain,
+)
 from lifagu.data.databases.time_limits import (
     Clock,
     Guard,
@@ -47,7 +55,7 @@ class ServedDatabase:
                 opened.enter_context(read_without_trace(self._driver))
             elif address.kind == "sqlite":  # its driver would see a new state with each query
                 self._driver.isolation_level = None
-                lock(self._driver)
+                lock(self._driver, self.room.size)
                 self._driver.cursor().execute("BEGIN")
             self._guard = self._guarded()
             if address.kind == "postgresql" and not address.access.trust_role:
@@ -83,7 +91,7 @@ class ServedDatabase:
         """The rows of a query, some at a time, by column."""
         clock, count = self._clock(), FIRST
         with self._cursor(query, plain(query.sql), clock) as cursor:
-            while rows := self._fetched(cursor, clock, count):
+            while rows := self._fetched(query, cursor, clock, count):
                 yield [cells_of(column) for column in zip(*rows, strict=True)]
                 self.room.check(query)
                 count = min(2 * count, BATCH)
@@ -106,9 +114,17 @@ class ServedDatabase:
     def _clock(self) -> Clock:
         return Clock(self._address.access.query_timeout)
 
-    def _fetched(self, cursor: Any, clock: Clock, count: int) -> list[tuple[Any, ...]]:
+    def _fetched(
+        self, query: Query, cursor: Any, clock: Clock, count: int
+    ) -> list[tuple[Any, ...]]:
         with self._guard(clock):
-            return list(cursor.fetchmany(count))
+            if self._address.kind != "sqlite":
+                return list(cursor.fetchmany(count))
+            rows: list[tuple[Any, ...]] = []  # a few at a time, as each may hold what is enormous
+            while len(rows) < count and (found := cursor.fetchmany(FEW)):
+                rows += found
+                self.room.check(query)
+            return rows
 
     @contextmanager
     def _cursor(self, query: Query, statement: str, clock: Clock) -> Iterator[Any]:
@@ -221,6 +237,8 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
         sort = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if sort == sqlite3.SQLITE_BUSY:
             raise BusyError(f"{said}; wait for whoever uses it") from None
+        if sort == sqlite3.SQLITE_TOOBIG:
+            raise TooLargeError(said, remedy=Remedy.MORE_MEMORY) from None
         if sort == sqlite3.SQLITE_FULL:
             raise TooLargeError(f"{said}; free some room there") from None
         remedy, about = None, ""

@@ -9,11 +9,17 @@ _ABOUT = (  # what tells about a table or an index; with an argument, others set
     *("foreign_key_list", "index_info", "index_list", "index_xinfo", "table_info", "table_list"),
     "table_xinfo",
 )
+_SHARE, _LEAST = 16, 2**24  # a value may take this part of the memory for rows, or so many bytes
 _CALLS = ("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit")
 
 
-def lock(driver: sqlite3.Connection) -> None:
-    """Neither write, nor open other files, nor run functions that views in a file are to hide."""
+def lock(driver: sqlite3.Connection, room: int) -> None:
+    """Neither write, nor open other files, nor run functions that views in a file are to hide.
+
+    room: bytes that rows may take; a value may announce more than there are of memory.
+    """
+    longest = driver.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
+    driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(longest, max(_LEAST, room // _SHARE)))
     driver.execute("PRAGMA query_only = 1")
     driver.execute("PRAGMA trusted_schema = 0")
     driver.set_authorizer(_allowed)

@@ -11,6 +11,7 @@ from lifagu.relational.template import Query
 
 BATCH = 2**17  # rows that are held as objects of the driver at a time
 FIRST = 2**10  # rows at first, then twice as many each time, as they may be long
+FEW = 2**6  # rows of SQLite between two looks at the memory
 LONGEST = 300  # characters of a query that an error shows
 
 
