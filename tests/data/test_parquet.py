@@ -335,6 +335,22 @@ def test_files_that_are_not_parquet(tmp_path, content):
         lifagu.read(folder)
 
 
+def test_a_footer_that_contradicts_itself(tmp_path):
+    """The names are texts by the schema and truth values by their column: DuckDB trusts both."""
+    lifagu.write(lifagu.read(EPIDEMIC), tmp_path / "big")
+    variables = tmp_path / "big/variables.parquet"
+    raw, changed = re.subn(rb"\x15\x0c(?=\x19.{1,6}\x04name)", b"\x15\0", variables.read_bytes())
+    assert changed == 1
+    variables.write_bytes(raw)
+    for read in (lifagu.read, lambda folder: lifagu.open(folder, on="duckdb").groups()):
+        with pytest.raises(lifagu.FormatError, match=r"variables.parquet: .*contradicts itself"):
+            read(tmp_path / "big")
+    template = {"format": "lifagu/1", "source": "big", "domains": {"V": {"sql": "FROM variables"}}}
+    (tmp_path / "t.json").write_text(json.dumps(template))
+    with pytest.raises(lifagu.FormatError, match=r"variables.parquet: .*contradicts itself"):
+        lifagu.open(tmp_path / "t.json")
+
+
 def test_broken_bytes_are_an_error_or_another_model(tmp_path):
     """Parquet has no checksums here, so not all damage shows; what shows is one clean error."""
     lifagu.write(lifagu.read(EPIDEMIC), tmp_path / "big", {"Epid": "true"})

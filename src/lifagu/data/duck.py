@@ -216,6 +216,26 @@ class Duck:
 
         self._finished(work, place)
 
+    def check_parquet(self, path: PathLike, place: PathLike) -> None:
+        """Refuse a Parquet file, or files of a folder, whose footer contradicts itself.
+
+        DuckDB relies on what it says, and such a file may end the process.
+        """
+        files, types = literal(parquet_pattern(path)), dict[str, list[str]]()
+        leaves = f"SELECT file_name, type FROM parquet_schema({files}) WHERE type IS NOT NULL"
+        for file, leaf in self.rows(leaves, place):
+            types.setdefault(file, []).append(leaf)
+        parts = f"""
+            SELECT DISTINCT file_name, column_id, type, num_values < row_group_num_rows
+            FROM parquet_metadata({files})
+            """
+        for file, column, leaf, is_short in self.rows(parts, place):
+            if is_short or types[file][column : column + 1] != [leaf]:
+                raise FormatError(
+                    f"{place}: its footer contradicts itself about column {column} (counted from "
+                    "0); write the file anew"
+                )
+
     @contextmanager
     def tables(self, tables: Mapping[str, Mapping[str, NDArray[Any]]]) -> Iterator[None]:
         """Arrays that statements can read as tables for the time being."""
@@ -317,8 +337,12 @@ def parquet_files(path: PathLike) -> str:
     >>> parquet_files("big.parquet")
     "read_parquet('big.parquet', hive_partitioning = false)"
     """
-    pattern = f"{_plain(path)}/*.parquet" if Path(path).is_dir() else _plain(path)
-    return f"read_parquet({literal(pattern)}, hive_partitioning = false)"
+    return f"read_parquet({literal(parquet_pattern(path))}, hive_partitioning = false)"
+
+
+def parquet_pattern(path: PathLike) -> str:
+    """What DuckDB calls a Parquet file, or all of a folder."""
+    return f"{_plain(path)}/*.parquet" if Path(path).is_dir() else _plain(path)
 
 
 def _plain(path: PathLike) -> str:

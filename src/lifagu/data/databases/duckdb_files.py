@@ -75,6 +75,7 @@ class EmbeddedDatabase:
             if is_parquet(path):
                 # as a path: DuckDB does not find descriptors among those that are allowed
                 allowed.append(place)
+                self._duck.check_parquet(files.files[table].source, path)
                 source = f"read_parquet({place}, hive_partitioning = false)"
                 self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {source}", path)
             else:

@@ -45,7 +45,9 @@ class ParquetTable:
         if table not in folder.files:
             raise FormatError(f"{self.file}: there is no such file; {_wanted(table)}")
         duck.show(folder)
-        self._source = file_source(folder.files[table].source)
+        source = folder.files[table].source
+        duck.check_parquet(source, f"{self.file}: cannot be read as Parquet")
+        self._source = file_source(source)
         self._types = self._checked_types()
 
     def _checked_types(self) -> dict[str, str]:

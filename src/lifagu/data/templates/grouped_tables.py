@@ -93,6 +93,7 @@ def _in_file(grouped: GroupedTables) -> list[TableOfGroup]:
         FROM {parquet_files(grouped.file)}
         """
     with Duck(purpose="groups in a Parquet file") as duck:
+        duck.check_parquet(grouped.file, place)
         rows = duck.rows(asked, place)
     found: dict[tuple[str, ...], TableOfGroup] = {}
     for number, (*values, table, support) in enumerate(rows, 1):

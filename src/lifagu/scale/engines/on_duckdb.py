@@ -46,6 +46,7 @@ class DuckEngine:
         self._held = folder
         self._duck.show(folder)
         for table, file in folder.files.items():
+            self._duck.check_parquet(file.source, file.shown)
             self.register(f"given_{table}", file.source)
 
     def run(self, statement: str) -> None:
