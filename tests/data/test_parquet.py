@@ -471,6 +471,24 @@ duck.rows("SELECT sum(hash(range)) FROM range(100000000000)", "here")
     assert done.stderr.rstrip().endswith("KeyboardInterrupt")
 
 
+def test_a_signal_while_a_thread_begins():
+    """Its pool does not know of it yet, and the process ends nevertheless."""
+    program = """
+import threading
+from lifagu.data.duck import Duck
+start = threading.Thread.start
+def interrupted(thread):
+    start(thread)
+    raise KeyboardInterrupt
+threading.Thread.start = interrupted
+try:
+    Duck()
+except KeyboardInterrupt as error:
+    kept = error
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 # ---- results
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
@@ -207,11 +208,16 @@ class Terminal:
     def interrupt(self):
         """Ctrl-C, which goes to the whole session; the error shown last, and the status."""
         os.killpg(self.process.pid, signal.SIGINT)
-        while self.read(PATIENCE):
-            pass
+        self.read_all()
         return self.shown.decode().splitlines()[-1].partition("error: ")[2], self.process.wait(
             PATIENCE
         )
+
+    def read_all(self):
+        """Read until nobody writes any more; what hangs is seen afterwards."""
+        end = time.monotonic() + PATIENCE
+        while (left := end - time.monotonic()) > 0 and self.read(left):
+            pass
 
     def gone(self):
         """Whether all that it started is gone, after a moment at most."""
@@ -356,8 +362,7 @@ def test_nobody_works(tmp_path, workers):
             tmp_path / "temp",
         )
         with at_a_terminal(*asked) as terminal:
-            while terminal.read(PATIENCE):
-                pass
+            terminal.read_all()
             assert terminal.process.wait(PATIENCE) == 2
     assert terminal.shown.decode().splitlines()[-1] == (
         f"error: spark: no executor at {running.master} for 2 seconds; see that workers run there "

@@ -314,9 +314,16 @@ class Duck:
 
 
 def one_thread() -> ThreadPoolExecutor:
-    """A pool of one thread that has begun: interrupted before, the pool would not know of it."""
+    """A pool of one thread that has begun, so that no later interruption meets it beginning.
+
+    A thread that had begun unknown to its pool would keep the process from ending.
+    """
     pool = ThreadPoolExecutor(1)
-    pool.submit(lambda: None).result()
+    try:
+        pool.submit(lambda: None).result()
+    except BaseException:
+        pool.shutdown(wait=False)  # which also ends a thread that the pool does not know of
+        raise
     return pool
 
 
