@@ -89,7 +89,8 @@ def judged(reader: Reader, raw: bytes, rng: random.Random, folder: Path, often: 
         return Verdict("", f"takes {taken >> 20} MiB for {len(given)} bytes: {command}")
     if os.fstat(2).st_size > said:
         return Verdict("", f"something is said beside standard error: {command}")
-    if left := [each.name for each in folder.iterdir() if each.name.startswith(".")]:
+    hidden = [each.name for each in folder.iterdir() if each.name.startswith(".")]
+    if left := [each for each in hidden if each not in words]:  # a command may name such a place
         return Verdict("", f"left behind: {left}: {command}")
     return found._replace(seconds=spent, memory=taken)
 
