@@ -83,7 +83,7 @@ def _panels(count: int) -> tuple[Any, list[Any]]:
 def _save(figure: Any, path: Path) -> None:
     from matplotlib import pyplot
 
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.tight_layout()
     figure.savefig(path, format="svg", metadata={"Date": None})
     pyplot.close(figure)

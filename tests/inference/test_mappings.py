@@ -122,3 +122,12 @@ def test_variables_and_factors_by_name():
     assert repr(model.variables) == "<2 Variables: A, B>"
     with pytest.raises(lifagu.ModelError, match="there is no variable 'C' in the model"):
         _ = model.variables["C"]
+
+
+def test_a_long_answer_is_looked_up_in_one_array():
+    """Not in a new one for each label, which would take the square of their number."""
+    labels = [f"l{each}" for each in range(1000)]
+    graph = lifagu.FactorGraph.build().variable("A", labels).factor("f", ["A"], range(1, 1001))
+    answer = lifagu.query(graph.graph(), "A")
+    assert answer.probabilities is answer.probabilities
+    assert list(answer.values()) == answer.probabilities.tolist()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, frozen
+from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import LookedUp, items, label_text
@@ -138,10 +139,10 @@ class Answer(Frozen, Shown, LookedUp[str | Labels, float]):
             if array is not None:
                 frozen(array)
 
-    @property
+    @cached_property
     def probabilities(self) -> Floats:
         """Probabilities as an array with one axis per variable; they sum to 1 and are never nan."""
-        return np.exp(self.log_probabilities)
+        return frozen(np.exp(self.log_probabilities))
 
     @property
     def values(self) -> LabelTuples:
