@@ -593,6 +593,11 @@ def everything(text):
         assert "\n" not in message
 
 
+def test_odd_blanks_between_numbers():
+    """A separator of files is a blank to a pattern, and none to float."""
+    everything(HOSPITAL.replace("[[0.6, .4]]", "[[\x1c0.6\x1f,\u3000.4]]"))
+
+
 def test_truncated_files():
     for end in range(len(HOSPITAL)):
         everything(HOSPITAL[:end])

@@ -232,7 +232,8 @@ def _potentials(lexer: Lexer, table: Token) -> Floats:
     entries = inner.split(",")
     if not re.fullmatch(rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*+", inner):
         _refuse_entry(lexer, entries, table.start + 2)
-    return np.array(list(map(float, entries)))
+    # float knows fewer kinds of blanks than a pattern does
+    return np.array([float(entry.strip()) for entry in entries])
 
 
 def _refuse_entry(lexer: Lexer, entries: Sequence[str], start: int) -> None:
