@@ -230,7 +230,7 @@ class Duck:
             FROM parquet_metadata({files})
             """
         for file, column, leaf, is_short in self.rows(parts, place):
-            if is_short or types[file][column : column + 1] != [leaf]:
+            if is_short or types.get(file, [])[column : column + 1] != [leaf]:
                 raise FormatError(
                     f"{place}: its footer contradicts itself about column {column} (counted from "
                     "0); write the file anew"
