@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("support")  # before anything is imported from there
-# how long examples take to be drawn says more about the machine than about the test; and the same
-# examples twice in continuous integration
-settings.register_profile("here", suppress_health_check=[HealthCheck.too_slow])
+# how long an example takes says more about the machine than about the test, so nothing has a
+# deadline; and the same examples twice in continuous integration
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 # half the work for short runs

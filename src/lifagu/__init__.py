@@ -94,27 +94,6 @@ _ROOMS = {
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 _MODULES = ("drawing", "io", "scale")
-_MOVED = {  # names of the release before, which warn and go with the next one
-    "lifagu.basics.kernel": "has_kernel",
-    "lifagu.drawing": "Scene side_by_side svg_styles to_pdf to_png to_svg",
-    "lifagu.graph.factor_graph": "Colouring",
-    "lifagu.inference.answer": "Convergence",
-    "lifagu.inference.marginals": "AllMarginals",
-    "lifagu.inference.most_probable": "Best",
-    "lifagu.inference.question_checks": "TooLarge",
-    "lifagu.inference.relational.marginals": "ClassMarginals",
-    "lifagu.inference.relational.most_probable": "RelationalBest",
-    "lifagu.io": "Loaded Source check_database check_imputed_target check_target from_json load"
-    " read_evidence read_queries to_json write_csv write_imputed write_lift write_marginals"
-    " write_results",
-    "lifagu.likeness.merging": "merge_tables round_tables",
-    "lifagu.questions.figures": "draw_rounds",
-    "lifagu.questions.findings": "Groups Imputed Lift",
-    "lifagu.questions.planning": "prepare prepare_map prepare_marginals",
-    "lifagu.relational.grounding": "expand_evidence",
-    "lifagu.symmetry.colour": "colour_rounds",
-}
-_MOVED_TO = {name: room for room, names in _MOVED.items() for name in names.split()}
 __all__ = sorted([*_ROOM_OF, *_MODULES])
 
 
@@ -125,11 +104,6 @@ def __getattr__(name: str) -> Any:
         return import_module(f"lifagu.{name}")
     if name == "__version__":
         return import_module("importlib.metadata").version("lifagu")
-    if name in _MOVED_TO:
-        new = f"{_MOVED_TO[name]}.{name}"
-        text = f"lifagu.{name} is {new} now; the old name goes with the next release"
-        import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)
-        return getattr(import_module(_MOVED_TO[name]), name)
     raise AttributeError(f"module 'lifagu' has no attribute {name!r}")
 
 

@@ -42,7 +42,7 @@ def bytes_of(folder):
 # ---- there and back
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(observed_graphs())
 def test_read_after_write_is_the_identity(tmp_path_factory, observed):
     graph, evidence = observed
@@ -55,7 +55,7 @@ def test_read_after_write_is_the_identity(tmp_path_factory, observed):
     assert bytes_of(folder) == first
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(graphs())
 def test_what_is_written_is_what_the_documentation_says(tmp_path_factory, graph):
     """Read with nothing but SQL and dictionaries, and compared with the graph as people see it."""

@@ -32,7 +32,7 @@ def test_nothing_overlaps_in_the_examples(name, what):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(0, 40), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_random_graphs_do_not_overlap(seed, count, many, arity):
     scene = lifagu.draw(random_graph(seed, max(count, arity), many, arity))
     assert overlaps(scene) == 0
@@ -68,7 +68,7 @@ def test_planar_shapes_are_drawn_without_crossings(name):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_crossings_are_those_found_pair_by_pair(seed):
     rng = np.random.default_rng(seed)
     places, edges = rng.random((12, 2)), rng.integers(0, 12, (14, 2))
@@ -89,7 +89,7 @@ def test_crossings_are_those_found_pair_by_pair(seed):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_layers_hold_their_distance_and_edges_lead_to_the_next(seed):
     rng = np.random.default_rng(seed)
     scopes = [(each, int(rng.integers(each))) for each in range(1, 12)]

@@ -82,7 +82,7 @@ def check_agreement(graph, **options):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_random_models_are_settled_where_all_agree(seed):
     rng = random.Random(seed)

@@ -71,7 +71,7 @@ def test_transfer_equals_pairwise_comparison(seed, options):
     check(model, evidence, rng.choice([0, 0.5, 2 / 3, 1]), options)
 
 
-@settings(deadline=None, max_examples=60, print_blob=True)
+@settings(max_examples=60, print_blob=True)
 @given(
     st.integers(0, 10**9),
     st.sampled_from(list(OPTIONS.values())),

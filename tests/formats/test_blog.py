@@ -213,7 +213,7 @@ def test_counting_formulas_come_back(args, where, states, order):
     same_grounding(model, parse_blog(format_blog(model)))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(graphs(unknown=False, estimated=False))
 def test_factor_graphs_come_back(graph):
     """Whatever variables and labels are called."""
@@ -239,7 +239,6 @@ def test_factor_graphs_come_back(graph):
             np.testing.assert_array_equal(table, theirs.table)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.text(min_size=1, max_size=4)
@@ -603,7 +602,7 @@ def test_truncated_files():
         everything(HOSPITAL[:end])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.data())
 def test_hostile_files(data):
     words = re.findall(r"\[\[.*?\]\]|\w+|\s+|\S", HOSPITAL)

@@ -107,7 +107,7 @@ def pgmpy_marginals(model: DiscreteMarkovNetwork, order: str) -> dict[str, dict[
 
 
 @pytest.mark.parametrize(("there", "back"), [(to_pyagrum, from_pyagrum), (to_pgmpy, from_pgmpy)])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=a_seed)
 def test_round_trip_keeps_variables_distribution_and_log_partition(there, back, seed):
     graph = random_graph(seed)
@@ -119,7 +119,7 @@ def test_round_trip_keeps_variables_distribution_and_log_partition(there, back, 
     np.testing.assert_allclose(theirs, ours, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=a_seed)
 def test_pyagrum_answers_as_we_do(seed):
     graph = random_graph(seed)
@@ -127,14 +127,14 @@ def test_pyagrum_answers_as_we_do(seed):
 
 
 @pytest.mark.parametrize("order", ["greedy", "MinFill"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=a_seed)
 def test_pgmpy_answers_as_we_do(order, seed):
     graph = random_graph(seed)
     assert_same(marginals(graph), pgmpy_marginals(to_pgmpy(graph), order), 1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=a_seed)
 def test_pgmpy_has_our_partition_function(seed):
     graph = random_graph(seed)
@@ -365,7 +365,7 @@ def test_tables_that_are_missing_are_named():
 # ---- networkx
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=a_seed)
 def test_networkx_holds_the_whole_graph(seed):
     graph = random_graph(seed)

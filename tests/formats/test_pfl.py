@@ -389,7 +389,7 @@ def test_truncated_files(text):
         everything(text[:end])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.data())
 def test_hostile_files(data):
     words = re.findall(r"\w+|\s+|\S", FRIENDS)

@@ -17,7 +17,7 @@ def test_the_schema_is_one():
     SCHEMA.check_schema(SCHEMA.schema)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(graphs())
 def test_lifagu_json(graph):
     text = native.to_json(graph)
@@ -26,13 +26,13 @@ def test_lifagu_json(graph):
     SCHEMA.validate(json.loads(text))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(graphs(unknown=False, plain=True))
 def test_uai(graph):
     assert uai.parse_uai(uai.format_uai(graph)) == graph
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(graphs(unknown=False, plain=True))
 def test_libdai(graph):
     """Isolated variables come back with a uniform factor of their own, all else as it was."""

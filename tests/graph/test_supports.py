@@ -65,7 +65,7 @@ def counts_by_label(graph, factor="f"):
     return names, dict(pairs)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(counted(), st.randoms())
 def test_counts_come_back_whatever_the_orders(case, random):
     graph, names, by_label = case
@@ -174,7 +174,7 @@ def test_mistakes_in_arrays():
         make(**settings, support=beyond)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(graphs())
 def test_supports_travel(graph):
     assert pickle.loads(pickle.dumps(graph)) == graph

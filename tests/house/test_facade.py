@@ -1,6 +1,4 @@
-"""What ``import lifagu`` shows: few names, each from its room, and old ones with a warning."""
-
-import importlib
+"""What ``import lifagu`` shows: few names."""
 
 import pytest
 
@@ -12,14 +10,6 @@ def test_the_facade_is_small_and_complete():
     assert {*dir(lifagu)} == {*lifagu.__all__, "__version__"}
     for name in lifagu.__all__:
         assert getattr(lifagu, name) is not None
-
-
-@pytest.mark.parametrize("name", sorted(lifagu._MOVED_TO))
-def test_names_that_moved_warn_and_still_work(name):
-    room = lifagu._MOVED_TO[name]
-    with pytest.warns(DeprecationWarning, match=f"lifagu.{name} is {room}.{name} now"):
-        found = getattr(lifagu, name)
-    assert found is getattr(importlib.import_module(room), name)
 
 
 def test_unknown_names_are_refused():

@@ -22,7 +22,7 @@ def test_engines_agree_with_enumeration(seed):
     check_all_engines(model, evidence)
 
 
-@settings(deadline=None, max_examples=50, print_blob=True)
+@settings(max_examples=50, print_blob=True)
 @given(st.integers(0, 10**9))
 def test_engines_agree_on_models_drawn_anew(seed):
     model, evidence = random_model(seed)

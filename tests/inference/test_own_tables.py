@@ -124,7 +124,7 @@ def test_engines_are_right(kind, seed):
     check_all(drawn(kind, seed, MOST), seed)
 
 
-@settings(deadline=None, max_examples=40, print_blob=True)
+@settings(max_examples=40, print_blob=True)
 @given(st.sampled_from(sorted(KINDS)), st.integers(0, 10**9))
 def test_engines_are_right_on_worlds_drawn_anew(kind, seed):
     check_all(drawn(kind, seed, 6), seed)

@@ -144,7 +144,7 @@ def test_exact_on_trees_with_other_settings(seed, settings):
     check_tree(seed, tolerance=1e-12, **settings)
 
 
-@settings(deadline=None, max_examples=60, print_blob=True)
+@settings(max_examples=60, print_blob=True)
 @given(st.integers(0, 10**9))
 def test_exact_on_trees_drawn_anew(seed):
     check_tree(seed)

@@ -78,7 +78,7 @@ def random_task(seed):
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(tasks(), st.integers(0, 2**32 - 1))
 def test_the_loss_is_what_plain_loops_find(drawn, seed):
     task = asked_of_all(drawn[0])

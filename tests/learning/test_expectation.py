@@ -67,7 +67,6 @@ def networks(draw):
     return LearningTask(tuple(relations), tuple(tables), (fixed,)), random
 
 
-@settings(deadline=None)
 @given(networks())
 def test_no_step_goes_down(made):
     task, random = made

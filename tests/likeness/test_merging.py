@@ -18,7 +18,7 @@ from support.naive import graphs as naive
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     st.lists(st.floats(0, allow_infinity=False), max_size=20),
     st.integers(1, 15),

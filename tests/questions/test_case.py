@@ -321,7 +321,7 @@ def test_mistakes_are_named(wrong, message):
 # ---- The same in memory and on an engine
 
 
-@settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(observed_graphs(), st.sampled_from(["one", "mean"]))
 def test_verbs_are_the_same_where_the_data_is(tmp_path_factory, observed, unknown):
     folder, (graph, evidence) = tmp_path_factory.mktemp("case") / "big", observed

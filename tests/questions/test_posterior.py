@@ -151,7 +151,7 @@ def test_answers_are_sums_over_everything_hidden(seed, name, rule):
         check_whole(moved, oracle, seen)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 10**6),
     rule=st.sampled_from(["auto", "cohorts"]),

@@ -57,7 +57,7 @@ def test_counting_parfactors_have_a_number():
         build.parfactor("h", ["#X[S(X)]", "E"], [1, 2, 3, 4, 5, 6], support=7, prior=1)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.sampled_from([None, ["Sick(X)"], ["Test(X)"], ["Sick(X)", "Test(X)"], []]),
     st.lists(st.integers(0, 50), min_size=4, max_size=4),

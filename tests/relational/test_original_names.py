@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lifagu
@@ -30,7 +30,6 @@ def both(numbers, which, names=X, domains=(PERSON,)):
     return Relation("R", of, names=rows), Relation("R", of, names=tuple(rows))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 29), unique=True, max_size=8), st.integers(0, 99))
 def test_names_by_arrays_are_names_by_texts(constants, seed):
     which = random.Random(seed).sample(range(100), len(constants))
@@ -113,7 +112,6 @@ def test_names_by_arrays_of_other_domains_are_read_as_texts():
     assert Vocabulary((PERSON,), (relation,)).find("x9") == (0, (5,))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), unique=True, max_size=12),
     st.booleans(),
@@ -133,7 +131,6 @@ def test_originals_are_a_mapping(keys, large):
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 99), unique=True, max_size=10))
 def test_chosen_names_are_names(numbers):
     chosen = ChosenNames(X, np.array(numbers, dtype=np.int64))
@@ -252,7 +249,6 @@ def test_many_observations_are_found_and_checked():
             model.observations(wrong)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.one_of(
@@ -273,7 +269,6 @@ def test_which_domains_share_constants(given):
     assert words.overlapping == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.integers(0, 5), st.integers(0, 10**9))))
 def test_first_places_by_value(values):
     ids = np.array(values, dtype=np.int64)

@@ -286,9 +286,7 @@ def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
     check_against_memory(folder, seed, people=4)
 
 
-@settings(
-    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observed_graphs())
 def test_any_names_any_labels(tmp_path_factory, observed):
     """Graphs drawn anew: names in all letters, label orders, factors empty or unknown."""
@@ -316,9 +314,7 @@ def test_any_names_any_labels(tmp_path_factory, observed):
             )
 
 
-@settings(
-    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]))
 def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
     """Unknown factors are filled as in memory before rows get fewer, in all ways SQL knows."""
@@ -346,9 +342,7 @@ def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
         assert_same_answers(planned.run(), expected)
 
 
-@settings(
-    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observed_graphs(), st.sampled_from(WAYS), st.data())
 def test_a_case_is_asked_as_in_memory(tmp_path_factory, observed, ways, data):
     """The verbs of a case, one variable or several, evidence of the folder and beside it."""

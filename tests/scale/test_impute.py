@@ -19,7 +19,7 @@ LIMIT = 2**28
 DRAWING = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
-@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck), phases=DRAWING)
+@settings(max_examples=4, suppress_health_check=list(HealthCheck), phases=DRAWING)
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]), st.booleans())
 def test_as_from_memory(tmp_path_factory, observed, ways, unknown, asks):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed

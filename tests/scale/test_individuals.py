@@ -178,14 +178,14 @@ def owned_graphs(draw):
     return graph, dict.fromkeys(hard, "true") | {"v0": {"true": 1.0, "false": 2.0}}
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(owned_graphs(), st.booleans())
 def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
     check_owners_and_what_is_near(tmp_path_factory, observed, as_texts)
 
 
 @pytest.mark.full
-@settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(owned_graphs(), st.booleans())
 def test_owners_and_what_is_near_long(tmp_path_factory, observed, as_texts):
     check_owners_and_what_is_near(tmp_path_factory, observed, as_texts)

@@ -187,7 +187,7 @@ def test_a_hash_finds_and_comparing_decides(engine, monkeypatch):
 # ---- folders
 
 
-@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(observed_graphs(), st.sampled_from([*WAYS, {"by": "individuals", "unknown": "mean"}]))
 def test_folders_come_out_as_from_memory(tmp_path_factory, observed, ways):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed

@@ -28,7 +28,7 @@ def test_worklist_equals_rounds_equals_naive(seed):
     )
 
 
-@settings(deadline=None, max_examples=100, print_blob=True)
+@settings(max_examples=100, print_blob=True)
 @given(st.integers(0, 10**9), st.integers(2, 14), st.integers(0, 24))
 def test_on_models_drawn_anew(seed, variables, factors):
     check(*random_model(seed, unknown=0.2, variables=variables, factors=factors))

@@ -151,7 +151,6 @@ few = st.integers(0, 3) | st.integers(0, 2**62)
 
 
 @needs_kernel
-@settings(deadline=None)
 @given(
     arrays(np.int64, array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=20), elements=few)
 )
@@ -162,7 +161,6 @@ def test_rows_are_numbered_by_first_occurrence(matrix):
     assert group_rows(matrix[:, ::-1]).tolist() == expected
 
 
-@settings(deadline=None)
 @given(arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=20), elements=few))
 def test_rows_are_numbered_alike_without_the_kernel(matrix):
     with pytest.MonkeyPatch.context() as patch:

@@ -55,7 +55,7 @@ def test_random_graphs_come_back(seed):
 
 
 @given(seed=st.integers(0, 10**6), colours=st.integers(1, 3))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_any_groups_are_lifted_rightly(seed, colours):
     """Groups only say where to look: any partition gives a right model, with lists if need be."""
     graph, rng = random_graph(seed), np.random.default_rng(seed)
