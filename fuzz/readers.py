@@ -17,7 +17,10 @@ MODEL = ("info IN", "check IN", "logz IN --json", "marginals IN --json", "lift I
 CONVERT = "convert IN OUT"
 PEOPLE = "id,ward,age,sick\np1,a,30,true\np2,a,,false\np3,b,71,true\np4,b,44,\n"
 PLACES = ("A1", "B1", "A2", "B2", "A3", "B3")
-PFL = "person @ 3.\nmarkov sick(P)::[t,f], ill::[t,f] ; [0.7, 0.3, 1, 2] ; [person(P)].\n"
+BLOG = (
+    "type person; guaranteed person p[3]; random Boolean sick(person); random Boolean ill;\n"
+    "parfactor person P. MultiArrayPotential[[0.7, 0.3, 1, 2]] (sick(P), ill);\n"
+)
 GROUND = json.dumps(
     {
         "format": "lifagu/1",
@@ -138,8 +141,8 @@ def parquet() -> dict[str, bytes]:
     import lifagu
 
     with TemporaryDirectory() as folder:
-        (Path(folder) / "small.pfl").write_text(PFL)
-        model = lifagu.ground(lifagu.read(Path(folder) / "small.pfl"))
+        (Path(folder) / "small.blog").write_text(BLOG)
+        model = lifagu.ground(lifagu.read(Path(folder) / "small.blog"))
         lifagu.write(model, Path(folder) / "small")
         return {name: (Path(folder) / "small" / f"{name}.parquet").read_bytes() for name in PARQUET}
 
@@ -173,7 +176,6 @@ READERS = (
     Reader("uai", "input.uai", (*MODEL, CONVERT), 14, plain=True),
     Reader("fg", "input.fg", (*MODEL, CONVERT), 12, plain=True),
     Reader("blog", "input.blog", (*MODEL, CONVERT, "query IN"), 16, plain=True),
-    Reader("pfl", "input.pfl", (*MODEL, CONVERT), 14, plain=True),
     Reader(
         "evid",
         "input.evid",
@@ -184,9 +186,9 @@ READERS = (
     Reader(
         "evidence",
         "input.json",
-        ("marginals FOLDER/model.pfl --evidence-file IN --json",),
+        ("marginals FOLDER/model.blog --evidence-file IN --json",),
         4,
-        beside={"model.pfl": PFL},
+        beside={"model.blog": BLOG},
     ),
     Reader(
         "template", "input.json", (*ASKED, "learn IN --json"), 1.5, beside={"people.csv": PEOPLE}
@@ -204,7 +206,7 @@ READERS = (
         "words.json",
         ("",),
         6,
-        beside={"t.json": template(CSV), "people.csv": PEOPLE, "m.pfl": PFL, "g.json": GROUND},
+        beside={"t.json": template(CSV), "people.csv": PEOPLE, "m.blog": BLOG, "g.json": GROUND},
         typed=True,
     ),
     Reader("drafted", "people.csv", ("init IN --out OUT",), 0.3, rows=True),

@@ -13,7 +13,7 @@ from lifagu.drawing.layout.layered import layers_of, neighbours
 from support.drawn import SHAPES, boxes_of, inside, overlaps, parsed, random_graph
 from support.helpers import ROOT
 
-EXAMPLES = ["epidemic.json", "figure3.json", "smokers.json", "smokers.blog", "workshop.pfl"]
+EXAMPLES = ["epidemic.json", "figure3.json", "smokers.json", "smokers.blog", "workshop.json"]
 
 
 @pytest.mark.parametrize("name", SHAPES)

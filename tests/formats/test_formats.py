@@ -253,10 +253,6 @@ def test_missing_files_and_folders(tmp_path):
         lifagu.write(graph, tmp_path / "m.bif")
     with pytest.raises(lifagu.FormatError, match=r"known are .json, .uai, .fg, .blog \(each"):
         lifagu.write(graph, tmp_path / "m.txt")
-    with pytest.raises(
-        lifagu.FormatError, match=r".pfl is only read; write .json, .uai, .fg, .blog"
-    ):
-        lifagu.write(graph, tmp_path / "m.pfl")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

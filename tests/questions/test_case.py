@@ -24,7 +24,7 @@ EXAMPLES = {  # model, who is added, evidence, what is asked
     "smokers": ("smokers.json", [], {"Smokes(2..3)": "true"}, "Smokes(1)"),
     "smokers ruth": ("smokers.json", [("ruth", "1")], {"Smokes(2)": "true"}, "Smokes(ruth)"),
     "clinic": ("clinic.json", [], {}, None),
-    "workshop": ("workshop.pfl", [], {}, None),
+    "workshop": ("workshop.json", [], {}, None),
 }
 METHODS = {
     "auto": {},

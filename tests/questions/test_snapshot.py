@@ -36,7 +36,6 @@ from lifagu.scale.journal import Journal
 from support import replacer
 
 BLOG = "random Boolean A; factor MultiArrayPotential[[1, 2]] (A); obs A = true; query A;"
-PFL = "markov a::[t,f] ; [1, 2] ; []. a(t)."
 JSON = {
     "format": "lifagu/1",
     "variables": [{"name": "A"}],
@@ -47,14 +46,12 @@ JSON = {
 # ---- files
 
 
-@pytest.mark.parametrize("ending", [".json", ".blog", ".pfl", ".uai"])
+@pytest.mark.parametrize("ending", [".json", ".blog", ".uai"])
 @pytest.mark.parametrize("reads", [lifagu.io.load, lifagu.read, lifagu.io.read_evidence])
 def test_a_file_is_read_and_parsed_once(ending, reads, tmp_path, monkeypatch):
     path = tmp_path / f"model{ending}"
     path.write_text(
-        {".json": json.dumps(JSON), ".blog": BLOG, ".pfl": PFL}.get(
-            ending, "MARKOV 1 2 1 1 0 2 1 2"
-        )
+        {".json": json.dumps(JSON), ".blog": BLOG}.get(ending, "MARKOV 1 2 1 1 0 2 1 2")
     )
     texts, parsed = [], []
     read_within, loads = formats.read_within, json.loads

@@ -74,7 +74,7 @@ def answered(reply) -> None:
         refused(reply)
 
 
-@pytest.mark.parametrize("ending", [".json", ".blog", ".pfl"])
+@pytest.mark.parametrize("ending", [".json", ".blog"])
 def test_fuzzed_uploads(client, ending):
     rng = random.Random(f"uploads {ending}")
     for _ in range(40):
@@ -120,7 +120,7 @@ def test_fuzzed_uploads(client, ending):
     ids=lambda body: body[:20].decode("latin-1") + str(len(body)),
 )
 def test_broken_uploads(client, body):
-    for ending in (".json", ".uai", ".fg", ".blog", ".pfl"):
+    for ending in (".json", ".uai", ".fg", ".blog"):
         answered(client.open(f"ending={ending}", body))
     refused(client.open("ending=.json.gz", body))
 

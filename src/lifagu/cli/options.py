@@ -89,7 +89,7 @@ ENGINES = {
 def model(parser: Parser) -> None:
     """The model, and the database of a template."""
     text = (
-        "a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz), "
+        "a file (.json, .uai, .fg, .blog, .bif, …, also with .gz), "
         "a folder of Parquet tables (see docs/formats.md), or the name of a shipped example"
     )
     value(parser, "model", "MODEL", text)

@@ -20,17 +20,16 @@ from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
-WRITTEN = tuple(kind for kind in FORMATS if kind != ".pfl")
 # functions by format, imported when a file needs them
 _MODELS = {".uai": "uai.parse_uai", ".fg": "fg.parse_fg"}
-_CONTENTS = {".json": "native.contents", ".blog": "blog.contents", ".pfl": "pfl.contents"}
+_CONTENTS = {".json": "native.contents", ".blog": "blog.contents"}
 _TEXTS = {
     ".json": "native.to_json",
     ".blog": "blog_writer.format_blog",
     ".uai": "uai.format_uai",
     ".fg": "fg.format_fg",
 }
-_EVIDENCE = (".json", ".evid", ".blog", ".pfl")
+_EVIDENCE = (".json", ".evid", ".blog")
 
 
 def _function(name: str) -> Any:
@@ -44,8 +43,8 @@ def contents(
 ) -> Contents:
     """What a model file says: read and parsed once, so that all of it is of one state of the file.
 
-    A file with domains, relations or parfactors (in BLOG and PFL, random variables with arguments)
-    gives a relational model, everything else a factor graph. Only .json, .blog and .pfl files carry
+    A file with domains, relations or parfactors (in BLOG, random variables with arguments)
+    gives a relational model, everything else a factor graph. Only .json and .blog files carry
     evidence beside a model; a .json or .evid file may hold nothing else. What reading it may take
     is as `Budget` says.
     """
@@ -135,7 +134,7 @@ def write(
     written as it is into .json and .blog, and grounded for the other formats.
     """
     kind = ending(path)
-    if kind not in WRITTEN:
+    if kind not in FORMATS:
         raise FormatError(_not_written(path, kind))
     if isinstance(graph, ParfactorGraph):
         if kind in (".json", ".blog"):
@@ -164,10 +163,8 @@ def write(
 
 def _not_written(path: PathLike, kind: str) -> str:
     if kind in NETWORKS:
-        return f"{path}: a factor graph is not a Bayesian network; write {', '.join(WRITTEN)}"
-    if kind in FORMATS:
-        return f"{path}: {kind} is only read; write {', '.join(WRITTEN)}"
-    return _unknown_ending(path, WRITTEN)
+        return f"{path}: a factor graph is not a Bayesian network; write {', '.join(FORMATS)}"
+    return _unknown_ending(path, FORMATS)
 
 
 def _unknown_ending(path: PathLike, known: Iterable[str]) -> str:

@@ -18,7 +18,6 @@ FORMATS = {
     ".uai": "UAI competition files, with evidence in .evid files",
     ".fg": "libDAI factor graphs",
     ".blog": "BLOG with parfactors, with evidence and questions",
-    ".pfl": "the Prolog Factor Language, with evidence; read only",
 }
 NETWORKS = {
     ".bif": "Bayesian networks in BIF",

@@ -33,7 +33,9 @@ SHIPPED = {
     ),
     "figure3": ShippedExample("figure3.json", "two factors alike, to watch colours pass"),
     "smokers": ShippedExample("smokers.json", "friends and smokers, a relational model"),
-    "workshop": ShippedExample("workshop.pfl", "who attends, in the Prolog Factor Language"),
+    "workshop": ShippedExample(
+        "workshop.json", "who attends a workshop; pairs are listed one by one"
+    ),
     "clinic": ShippedExample(
         "clinic.json",
         "a template over CSV files that counts tables; two of them are unknown",

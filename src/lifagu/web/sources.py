@@ -55,7 +55,7 @@ EXAMPLES = {
     "smokers": Example("smokers.json", "Friends and smokers", "A relational model of four people."),
     "clinic": Example("clinic.json", "A clinic", "From CSV files by SQL; two tables are unknown."),
     "workshop": Example(
-        "workshop.pfl", "A workshop", "Who attends, in the Prolog Factor Language, with evidence."
+        "workshop.json", "A workshop", "Who attends; pairs are listed, and one person is observed."
     ),
 }
 
