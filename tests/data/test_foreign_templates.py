@@ -19,6 +19,7 @@ import pytest
 
 import lifagu
 from lifagu.data.databases import opened
+from lifagu.data.databases.time_limits import Clock, guard_of_lent_sqlite, guard_of_sqlite
 from lifagu.relational.source import Source, access_of
 from lifagu.relational.template import Query
 from support.helpers import mostly_full, run_cli
@@ -390,6 +391,31 @@ def test_queries_end(slow, tmp_path):
     assert told.endswith("give a larger query_timeout")
     kept = changed()
     lifagu.open(written(kept, tmp_path), database=database, query_timeout=60)
+
+
+class OnABusyMachine(Clock):
+    """A clock that begins late, or a query that begins late after it."""
+
+    late = "clock"
+
+    @contextmanager
+    def running(self):
+        time.sleep(0.05 if self.late == "clock" else 0)
+        with super().running():
+            time.sleep(0.05 if self.late == "query" else 0)
+            yield
+
+
+@pytest.mark.parametrize("late", ["clock", "query"])
+@pytest.mark.parametrize("guarded", [guard_of_sqlite, guard_of_lent_sqlite])
+def test_a_query_that_its_time_has_ended_is_not_called_anything_else(guarded, late):
+    with closing(sqlite3.connect(":memory:")) as connected:
+        guard, clock = guarded(connected), OnABusyMachine(0.01)
+        clock.late = late
+        with pytest.raises(lifagu.TooLargeError, match="takes more than 0.01 s"), guard(clock):
+            connected.execute(ENDLESS["sqlite"])
+        with guard(OnABusyMachine(60)):
+            assert connected.execute("SELECT 1").fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "csv", "lent duckdb"])

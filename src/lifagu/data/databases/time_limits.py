@@ -7,12 +7,13 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from threading import Timer
+from threading import TIMEOUT_MAX, Event, Thread
 from typing import Any
 
 from lifagu.data.databases.lent_connections import plain_cursor
 from lifagu.errors import Remedy, TooLargeError
 
+AGAIN = 0.01  # seconds after which a query that goes on is ended again
 STEPS = 10_000  # of SQLite's machine between two looks at the clock: some tenths of a millisecond
 _MOST = 2**31 - 1  # milliseconds that PostgreSQL can be told
 _CANCELLED = "57014"
@@ -24,16 +25,23 @@ class Clock:
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
-        self.left = math.inf if seconds is None else seconds
+        self._left = math.inf if seconds is None else seconds
+        self._end: float | None = None
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Time goes by."""
-        begun = time.monotonic()
+        self._end = time.monotonic() + self._left
         try:
             yield
         finally:
-            self.left -= time.monotonic() - begun
+            self._left, self._end = self.left, None
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; any thread may ask, and what is over stays so."""
+        end = self._end
+        return self._left if end is None else end - time.monotonic()
 
     @property
     def is_over(self) -> bool:
@@ -56,15 +64,15 @@ def took_too_long(seconds: float) -> TooLargeError:
 
 def guard_of_sqlite(driver: sqlite3.Connection) -> Guard:
     """For a connection of our own: it asks back now and then, and so hears of signals as well."""
-    deadline = math.inf
+    looked_at: Clock | None = None
 
     def look() -> bool:
-        return time.monotonic() > deadline
+        return looked_at is not None and looked_at.is_over
 
     @contextmanager
     def guard(clock: Clock) -> Iterator[None]:
-        nonlocal deadline
-        deadline = time.monotonic() + clock.left
+        nonlocal looked_at
+        looked_at = clock
         try:
             with clock.running():
                 yield
@@ -74,7 +82,7 @@ def guard_of_sqlite(driver: sqlite3.Connection) -> Guard:
             # the driver swallows what a signal raises while it asks
             raise (clock.error() if clock.is_over else KeyboardInterrupt) from None
         finally:
-            deadline = math.inf
+            looked_at = None
 
     driver.set_progress_handler(look, STEPS)
     return guard
@@ -85,11 +93,17 @@ def guard_of_lent_sqlite(driver: sqlite3.Connection) -> Guard:
 
     @contextmanager
     def guard(clock: Clock) -> Iterator[None]:
-        alarm = Timer(max(clock.left, 0), driver.interrupt)
-        alarm.daemon = True
-        if clock.seconds is not None:
-            alarm.start()
+        done = Event()
+
+        def watch() -> None:
+            while not done.wait(min(max(clock.left, AGAIN), TIMEOUT_MAX)):
+                if clock.is_over:
+                    driver.interrupt()  # which does nothing to a query that has not yet begun
+
+        watching = Thread(target=watch, daemon=True)
         try:
+            if clock.seconds is not None:
+                watching.start()
             with clock.running():
                 yield
         except sqlite3.OperationalError as error:
@@ -97,9 +111,9 @@ def guard_of_lent_sqlite(driver: sqlite3.Connection) -> Guard:
                 raise clock.error() from None
             raise
         finally:
-            alarm.cancel()
-            if alarm.ident is not None:
-                alarm.join()  # it must not end what comes next
+            done.set()
+            if watching.ident is not None:
+                watching.join()  # it must not end what comes next
 
     return guard
 
