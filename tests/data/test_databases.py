@@ -53,7 +53,7 @@ def database(request, tmp_path):
         address = naive.in_postgresql(TABLES, request.getfixturevalue("new_database")())
     else:
         address = made(request.param, TABLES, tmp_path)
-    run(address, "CREATE TABLE lifagu_one (old INTEGER)", "INSERT INTO lifagu_one VALUES (7)")
+    lifagu.io.write_results(address, {"one": {"old": np.array([7])}})
     run(address, "CREATE TABLE rows (mine INTEGER)", "INSERT INTO rows VALUES (1)")
     return address
 

@@ -22,6 +22,7 @@ from lifagu.basics.atomic_files import (
     replaced_folder,
     settle,
 )
+from lifagu.basics.columns import Wide
 from lifagu.basics.exchanging import exchanged
 from lifagu.basics.held_folders import held
 from lifagu.basics.temporary_folders import temporary_folder
@@ -311,22 +312,91 @@ def results(number):
     return {"marginals": {"variable": np.array([f"x{number}"], dtype=object)}}
 
 
-def test_results_that_came_meanwhile_stay(database):
-    """Of two runs that began before either had written, the second to write is told."""
-    first = lifagu.io.check_database(database)
-    second = lifagu.io.check_database(database)
-    lifagu.io.write_results(database, results(1), first)
-    with pytest.raises(BusyError, match="another run has written lifagu_marginals since this one"):
-        lifagu.io.write_results(database, results(2), second)
-    again = lifagu.io.check_database(database)
-    lifagu.io.write_results(database, results(3), again)
-    with pytest.raises(BusyError, match="run again to replace them"):
-        lifagu.io.write_results(database, results(4), again)
-    lifagu.io.write_results(database, {"tables": results(5)["marginals"]}, again)
-    lifagu.io.write_results(database, results(6))
+OWN = {"table": "CREATE TABLE {} (mine TEXT)", "view": "CREATE VIEW {} AS SELECT 1 AS mine"}
 
 
-def test_of_two_that_write_at_the_same_time_one_is_refused(database):
+def run(database, *statements):
+    with closing(_connected(database)) as connected:
+        for each in statements:
+            connected.execute(each)
+        if hasattr(connected, "in_transaction") or "://" in database:
+            connected.commit()
+
+
+@pytest.mark.parametrize("sort", OWN)
+def test_what_lifagu_has_not_written_is_refused_by_name(database, sort):
+    """Before long work and at its end, and nothing else is written then."""
+    for name in ("lifagu_marginals", "lifagu_wide_sick"):
+        run(database, OWN[sort].format(name))
+        told = f"lifagu has not written the {sort} {name} that is there.*; rename it or drop it"
+        with pytest.raises(lifagu.FormatError, match=told):
+            lifagu.io.check_database(database)
+        for tables in ({"tables": results(1)["marginals"], name: results(1)["marginals"]}, WIDE):
+            with pytest.raises(lifagu.FormatError, match=told):
+                lifagu.io.write_results(database, tables)
+        run(database, f"SELECT mine FROM {name}", f"DROP {sort} {name}")
+    lifagu.io.check_database(database)
+    lifagu.io.write_results(database, results(1))
+    with pytest.raises(Exception, match="lifagu_tables"):
+        run(database, "SELECT * FROM lifagu_tables")
+
+
+WIDE = {
+    "marginals": {
+        "variable": np.array(["Sick(ann)"], dtype=object),
+        "relation": np.array(["Sick"], dtype=object),
+        "person": np.array(["ann"], dtype=object),
+        "value": np.array(["yes"], dtype=object),
+        "probability": np.array([0.5]),
+    },
+    "wide_sick": Wide("Sick", ["person"], {"yes": "p_yes"}, {"person": np.array(["ann"])}),
+}
+
+
+def test_results_of_earlier_runs_are_replaced_unless_somebody_put_own_ones_there(database):
+    for _ in range(2):
+        lifagu.io.check_database(database)
+        lifagu.io.write_results(database, WIDE)
+    run(database, "SELECT p_yes FROM lifagu_wide_sick", "DROP VIEW lifagu_wide_sick")
+    run(database, "DROP TABLE lifagu_marginals", OWN["table"].format("lifagu_marginals"))
+    told = "lifagu has not written the table lifagu_marginals"
+    with pytest.raises(lifagu.FormatError, match=told):
+        lifagu.io.check_database(database)
+    with pytest.raises(lifagu.FormatError, match=told):
+        lifagu.io.write_results(database, WIDE)
+    run(database, "SELECT mine FROM lifagu_marginals", "DROP TABLE lifagu_marginals")
+    lifagu.io.write_results(database, WIDE)
+    copied = "CREATE TABLE kept AS SELECT * FROM lifagu_marginals"
+    run(database, copied, "DROP VIEW lifagu_wide_sick", "DROP TABLE lifagu_marginals")
+    run(database, "ALTER TABLE kept RENAME TO lifagu_marginals")
+    with pytest.raises(lifagu.FormatError, match=told):
+        lifagu.io.write_results(database, WIDE)
+
+
+def test_views_of_earlier_results_go_and_own_ones_stay(database):
+    lifagu.io.write_results(database, WIDE)
+    run(database, OWN["view"].format("lifagu_wide_mine"))
+    lifagu.io.write_results(database, results(1))
+    run(database, "SELECT mine FROM lifagu_wide_mine")
+    with pytest.raises(Exception, match="lifagu_wide_sick"):
+        run(database, "SELECT * FROM lifagu_wide_sick")
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"], indirect=True)
+def test_names_are_compared_as_the_database_does(database):
+    run(database, OWN["table"].format("LIFAGU_Marginals"))
+    with pytest.raises(lifagu.FormatError, match="the table lifagu_marginals that is there"):
+        lifagu.io.write_results(database, results(1))
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_tables_of_other_schemas_stay(database):
+    run(database, OWN["table"].format("lifagu_marginals"), "CREATE SCHEMA results")
+    lifagu.io.write_results(f"{database}?options=-csearch_path%3Dresults,public", results(1))
+    run(database, "SELECT mine FROM lifagu_marginals", "SELECT * FROM results.lifagu_marginals")
+
+
+def test_of_two_that_write_at_the_same_time_one_waits_or_is_refused(database):
     """The second begins while the first is between its tables."""
     told = []
 
@@ -350,14 +420,15 @@ def test_of_two_that_write_at_the_same_time_one_is_refused(database):
     address = databases.meant_by(lifagu.io.Source(database))
     in_file = address.kind == "duckdb"
     (databases.replace_in_duckdb if in_file else databases.replace_in_served)(
-        address, Slow(results(1)), None
+        address, Slow(results(1))
     )
     thread.join()
     (said,) = told
-    assert "another run" in said
+    waits = ".sqlite" in database
+    assert said == "written" if waits else "another run" in said
     with closing(_connected(database)) as connected:
         rows = connected.execute("SELECT variable FROM lifagu_marginals").fetchall()
-    assert [tuple(row) for row in rows] == [("x1",)]
+    assert [tuple(row) for row in rows] == [("x2" if waits else "x1",)]
 
 
 def _connected(database):

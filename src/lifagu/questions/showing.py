@@ -95,7 +95,8 @@ def impute(
             told = partial(run_of, case, where.on)
             return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out, run=told)
     source = _source(case) if write else None
-    before = None if source is None else check_database(source)
+    if source is not None:
+        check_database(source)
     found = _imputed(case, queries, engine)
     if out is not None:
         case.place.progress.stage(f"writing {out}")
@@ -105,7 +106,7 @@ def impute(
         write_imputed(out, tables, case.place.progress, run)
     if source is not None:
         case.place.progress.stage("writing into the database")
-        write_results(source, found.tables(), before)
+        write_results(source, found.tables())
     return found
 
 

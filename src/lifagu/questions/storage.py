@@ -213,15 +213,12 @@ class HasTables(Protocol):
         raise NotImplementedError
 
 
-def write_results(
-    database: object,
-    tables: Mapping[str, Columns] | HasTables,
-    before: Mapping[str, str] | None = None,
-) -> None:
+def write_results(database: object, tables: Mapping[str, Columns] | HasTables) -> None:
     """Put result tables ``lifagu_…`` into a database, all in one transaction or none.
 
-    Each takes the place of an earlier one of its name; nothing else is touched. A table ``wide_…``
-    of one relation becomes a view of `lifagu_marginals`, in place of all earlier ones.
+    Each takes the place of an earlier one of its name; nothing else is touched, and what lifagu has
+    not written is not replaced. A table ``wide_…`` of one relation becomes a view of
+    `lifagu_marginals`, in place of all earlier ones.
 
     Parameters
     ----------
@@ -230,9 +227,6 @@ def write_results(
     tables : mapping, or what has `tables`
         Name → columns, as `Imputed.tables` and marginals give them; ``lifagu_`` is put before names
         without it.
-    before : mapping, optional
-        What `check_database` gave when the work began: results that another run has written since
-        are not replaced, and this is a `BusyError`.
     """
     from lifagu.data.databases import write_results as write_into
 
@@ -243,25 +237,20 @@ def write_results(
             "result tables are a mapping from names to columns, as found.tables() gives them, "
             f"not {shown(tables)}"
         )
-    write_into(source_of(database), tables, before)
+    write_into(source_of(database), tables)
 
 
-def check_database(database: object) -> Mapping[str, str]:
+def check_database(database: object) -> None:
     """Refuse now, before long work, a database that `write_results` would refuse.
 
     Parameters
     ----------
     database : str, Source or connection
         Path or URL, or a connection without an open transaction.
-
-    Returns
-    -------
-    dict
-        The results that it holds, by table, each with a mark: for `write_results`.
     """
     from lifagu.data.databases import check_writable
 
-    return check_writable(source_of(database))
+    check_writable(source_of(database))
 
 
 def source_of(database: object) -> Source:

@@ -19,7 +19,6 @@ from lifagu.data.databases.duckdb_files import (
     is_parquet,
     replace_in_duckdb,
 )
-from lifagu.data.databases.earlier_results import Marks
 from lifagu.data.databases.environment import values_unshown
 from lifagu.data.databases.handed_over import meant_by
 from lifagu.data.databases.queries import MemoryForRows, query_error
@@ -97,31 +96,26 @@ def opened(source: Source | None) -> Iterator[Database]:
             database.close()
 
 
-def write_results(
-    source: Source, tables: Mapping[str, Columns], before: Marks | None = None
-) -> None:
+def write_results(source: Source, tables: Mapping[str, Columns]) -> None:
     """Put tables ``lifagu_…`` into a database in one transaction, in place of earlier ones.
 
     Wide tables are views of the long one, if that is among the tables; those of earlier results
     are gone. Nothing else is touched; if anything fails, or the process is killed, the database is
-    as it was. before: the marks of results that this run knows of; newer ones are not replaced.
+    as it was.
     """
     address = _writable(source)
     for name, columns in tables.items():
         _check_names(result_name(name), columns)
     with values_unshown(source, _in_paths(address)):
         replace = replace_in_duckdb if address.kind == "duckdb" else replace_in_served
-        replace(address, tables, before)
+        replace(address, tables)
 
 
-def check_writable(source: Source) -> Marks:
-    """Refuse now, before long work, a database that `write_results` would refuse.
-
-    The marks of the results that it holds.
-    """
+def check_writable(source: Source) -> None:
+    """Refuse now, before long work, a database that `write_results` would refuse."""
     address = _writable(source)
     with values_unshown(source, _in_paths(address)):
-        return (check_duckdb if address.kind == "duckdb" else check_served)(address)
+        (check_duckdb if address.kind == "duckdb" else check_served)(address)
 
 
 def _in_paths(address: Address) -> tuple[str, ...]:

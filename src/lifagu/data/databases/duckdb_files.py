@@ -22,11 +22,11 @@ from lifagu.data.databases.bound_parameters import for_duckdb
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
-from lifagu.data.databases.earlier_results import Marks, check_unchanged, marks_in, next_mark
 from lifagu.data.databases.lent_duckdb import refuse_reaching
+from lifagu.data.databases.own_results import MARK, Asked, check_names, drops
 from lifagu.data.databases.queries import BATCH, MemoryForRows, failed, not_a_query, plain
 from lifagu.data.databases.time_limits import took_too_long
-from lifagu.data.databases.wide_views import has_base, is_view, own_views, result_name, wide_view
+from lifagu.data.databases.wide_views import is_view, result_name, wide_view
 from lifagu.data.duck import Duck, literal, quoted
 from lifagu.data.parquet.copying import selected
 from lifagu.data.snapshots import WAITS, Pinned
@@ -39,11 +39,6 @@ PURPOSE = "a database as a source"
 LEAST_MEMORY = 256 * 2**20  # bytes that DuckDB may take, as it needs some for small files
 CONFLICT = "write-write conflict"  # of two transactions
 _SORTS = {"DATE": "date", "TIMESTAMP": "moment", "TIMESTAMP_NS": "moment", "UUID": "uuid"}
-_OWN_VIEWS = own_views(
-    "duckdb_views()",
-    "view_name",
-    "database_name = current_database() AND schema_name = current_schema()",
-)
 _DIGITS = ("DECIMAL", "FLOAT")  # texts of these may end in zeros
 
 
@@ -210,34 +205,26 @@ def _readable(address: Address, room: int) -> Duck:
     return opened()
 
 
-def replace_in_duckdb(
-    address: Address, tables: Mapping[str, Columns], before: Marks | None
-) -> None:
-    """Put tables into a DuckDB file, each in place of one of the same name, all or none.
-
-    before: the marks of those that this run knows of; by default of those that are there now.
-    """
+def replace_in_duckdb(address: Address, tables: Mapping[str, Columns]) -> None:
+    """Put tables into a DuckDB file, each in place of one of the same name, all or none."""
     with _writable(address) as duck, _one_of_several(address):
         duck.run("BEGIN TRANSACTION", address.shown)
-        now = _marks(duck, address)
-        check_unchanged(address.shown, now if before is None else before, now, tables)
-        mark = literal(next_mark(now))
-        for (name,) in duck.rows(_OWN_VIEWS, address.shown) if has_base(tables) else ():
-            duck.run(f"DROP VIEW {quoted(name)}", address.shown)
+        for statement in drops("duckdb", address.shown, _rows(duck, address), tables):
+            duck.run(statement, address.shown)
         views = {}
         for given, columns in tables.items():
             name = result_name(given)
             place = f"{address.shown}: {name}"
             if is_view(columns, tables):
                 views[name] = columns
-                duck.run(f"DROP TABLE IF EXISTS {quoted(name)}", place)
                 continue
             with selected(duck, columns) as statement:
-                duck.run(f"CREATE OR REPLACE TABLE {quoted(name)} AS {statement}", place)
-            duck.run(f"COMMENT ON TABLE {quoted(name)} IS {mark}", place)
+                duck.run(f"CREATE TABLE {quoted(name)} AS {statement}", place)
+            duck.run(f"COMMENT ON TABLE {quoted(name)} IS {literal(MARK)}", place)
         for name, wide in views.items():
-            view = f"CREATE VIEW {quoted(name)} AS {wide_view(wide)}"
-            duck.run(view, f"{address.shown}: {name}")
+            place = f"{address.shown}: {name}"
+            duck.run(f"CREATE VIEW {quoted(name)} AS {wide_view(wide)}", place)
+            duck.run(f"COMMENT ON VIEW {quoted(name)} IS {literal(MARK)}", place)
         duck.run("COMMIT", address.shown)
 
 
@@ -254,14 +241,14 @@ def _one_of_several(address: Address) -> Iterator[None]:
         ) from None
 
 
-def check_duckdb(address: Address) -> Marks:
-    """Refuse a file that cannot be written; the marks of the result tables in it."""
+def check_duckdb(address: Address) -> None:
+    """Refuse a file that cannot be written, or holds what results would replace."""
     with _writable(address) as duck:
-        return _marks(duck, address)
+        check_names("duckdb", address.shown, _rows(duck, address))
 
 
-def _marks(duck: Duck, address: Address) -> Marks:
-    return marks_in("duckdb", lambda query: duck.rows(query, address.shown))
+def _rows(duck: Duck, address: Address) -> Asked:
+    return lambda query: duck.rows(query, address.shown)
 
 
 def _writable(address: Address) -> Duck:

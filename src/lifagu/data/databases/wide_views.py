@@ -22,24 +22,9 @@ def result_name(name: str) -> str:
     return f"{PREFIX}{name.removeprefix(PREFIX)}"
 
 
-def has_base(tables: Mapping[str, Columns]) -> bool:
-    """Whether the long table is written anew, of which views are made."""
-    return any(result_name(name) == result_name(BASE) for name in tables)
-
-
-def own_views(catalogue: str, name: str, schema: str) -> str:
-    """A query for the views of earlier results, over a catalogue with names and schemas."""
-    return f"""
-        SELECT {name}
-        FROM {catalogue}
-        WHERE {schema} AND substr({name}, 1, {len(WIDE)}) = {literal(WIDE)}
-        ORDER BY {name}
-        """
-
-
 def is_view(columns: Columns, tables: Mapping[str, Columns]) -> TypeGuard[Wide]:
     """Whether a table is a wide one, and the long one behind it is among the tables."""
-    return isinstance(columns, Wide) and has_base(tables)
+    return isinstance(columns, Wide) and result_name(BASE) in map(result_name, tables)
 
 
 def wide_view(wide: Wide) -> str:

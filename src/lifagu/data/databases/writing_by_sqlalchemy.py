@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from lifagu.basics.columns import (
@@ -19,11 +19,11 @@ from lifagu.basics.columns import (
 )
 from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.by_sqlalchemy import connection, said_plainly
-from lifagu.data.databases.earlier_results import Marks, check_unchanged, marks_in, next_mark
-from lifagu.data.databases.lent_connections import plain_cursor, write_or_undo
+from lifagu.data.databases.lent_connections import write_or_undo
+from lifagu.data.databases.own_results import MARK, Asked, check_names, drops
 from lifagu.data.databases.queries import BATCH
-from lifagu.data.databases.wide_views import has_base, is_view, own_views, result_name, wide_view
-from lifagu.data.duck import quoted
+from lifagu.data.databases.wide_views import is_view, result_name, wide_view
+from lifagu.data.duck import literal, quoted
 from lifagu.errors import BusyError, FormatError
 
 _SORTS = {
@@ -40,32 +40,18 @@ _ALONE = """
     SELECT pg_try_advisory_xact_lock(hashtext('lifagu results'), hashtext(current_schema()))
     """
 _TEXTUAL = ("date", "moment", "uuid")  # which SQLite keeps as texts
-_OWN_VIEWS = {
-    "postgresql": own_views("pg_views", "viewname", "schemaname = current_schema()"),
-    "sqlite": own_views("sqlite_master", "name", "type = 'view'"),
-}
 _TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE PRECISION", "b": "BOOLEAN", "O": "TEXT"}
 
 
-def replace_in_served(
-    address: Address, tables: Mapping[str, Columns], before: Marks | None
-) -> None:
-    """Put tables into a database in one transaction, each in place of one of the same name.
-
-    before: the marks of those that this run knows of; by default of those that are there now.
-    """
+def replace_in_served(address: Address, tables: Mapping[str, Columns]) -> None:
+    """Put tables into a database in one transaction, each in place of one of the same name."""
     views = {}
-    with _writing(address) as (cursor, found):
-        now = _marks(address, cursor)
-        check_unchanged(address.shown, found if before is None else before, now, tables)
-        mark = f" /* {next_mark(now)} */" if address.kind == "sqlite" else ""
-        if has_base(tables):
-            cursor.execute(_OWN_VIEWS[address.kind])
-            for (name,) in cursor.fetchall():
-                cursor.execute(f"DROP VIEW {quoted(name)}")
+    mark = f" /* {MARK} */ " if address.kind == "sqlite" else ""
+    with _writing(address) as cursor:
+        for statement in drops(address.kind, address.shown, _asked(cursor), tables):
+            cursor.execute(statement)
         for given, columns in tables.items():
             name = result_name(given)
-            cursor.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
             if is_view(columns, tables):
                 views[name] = columns
                 continue
@@ -73,15 +59,23 @@ def replace_in_served(
                 f"{quoted(each)} {_type(address, column)}" for each, column in columns.items()
             )
             cursor.execute(f"CREATE TABLE {quoted(name)} ({types}{mark})")
+            _sign(address, cursor, f"TABLE {quoted(name)}")
             _fill(address, cursor, name, columns)
         for name, wide in views.items():
-            cursor.execute(f"CREATE VIEW {quoted(name)} AS {wide_view(wide)}")
+            cursor.execute(f"CREATE VIEW {quoted(name)} AS{mark} {wide_view(wide)}")
+            _sign(address, cursor, f"VIEW {quoted(name)}")
         cursor.execute("COMMIT")
 
 
-def check_served(address: Address) -> Marks:
-    """Refuse a database in which no table can be made; the marks of those that are there."""
-    with _writing(address) as (cursor, found):
+def _sign(address: Address, cursor: Any, what: str) -> None:
+    """Mark a result; in SQLite it is marked already, by its own SQL."""
+    if address.kind == "postgresql":
+        cursor.execute(f"COMMENT ON {what} IS {literal(MARK)}")
+
+
+def check_served(address: Address) -> None:
+    """Refuse a database in which no table can be made, or that holds what results would replace."""
+    with _writing(address) as cursor:
         if address.kind == "postgresql":
             cursor.execute(
                 """
@@ -96,40 +90,32 @@ def check_served(address: Address) -> Marks:
                 if not writable:
                     why = "it is read-only"
                 raise FormatError(f"{address.shown}: cannot be written: {why}")
-        return found
+        check_names(address.kind, address.shown, _asked(cursor))
 
 
 @contextmanager
-def _writing(address: Address) -> Iterator[tuple[Any, Marks]]:
-    """A cursor in a transaction that is undone unless it is committed, of one writer at a time.
-
-    Beside it the marks of what was there before that transaction could begin.
-    """
+def _writing(address: Address) -> Iterator[Any]:
+    """A cursor in a transaction that is undone unless it is committed, of one writer at a time."""
     with (
         said_plainly(address, f"{address.shown}: cannot be written: "),
         connection(address, read_only=False) as driver,
+        write_or_undo(address, driver) as cursor,
     ):
-        found: Marks = {}
-        if address.kind == "sqlite":  # which waits for other writers
-            with closing(plain_cursor(driver)) as cursor:
-                found = _marks(address, cursor)
-        with write_or_undo(address, driver) as cursor:
-            if address.kind == "postgresql":
-                cursor.execute(_ALONE)
-                if not cursor.fetchall()[0][0]:
-                    raise BusyError(
-                        f"{address.shown}: another run is writing results there; wait for it"
-                    )
-                found = _marks(address, cursor)
-            yield cursor, found
+        if address.kind == "postgresql":  # SQLite waits for other writers by itself
+            cursor.execute(_ALONE)
+            if not cursor.fetchall()[0][0]:
+                raise BusyError(
+                    f"{address.shown}: another run is writing results there; wait for it"
+                )
+        yield cursor
 
 
-def _marks(address: Address, cursor: Any) -> Marks:
+def _asked(cursor: Any) -> Asked:
     def rows(query: str) -> list[tuple[Any, ...]]:
         cursor.execute(query)
         return list(cursor.fetchall())
 
-    return marks_in(address.kind, rows)
+    return rows
 
 
 def _type(address: Address, column: Column) -> str:
