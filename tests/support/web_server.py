@@ -7,11 +7,13 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from support.helpers import ROOT
@@ -23,6 +25,43 @@ from lifagu.web import serve
 from lifagu.web.connections import Patience
 serve(None, ready=partial(print, flush=True), port=0, patience=eval(f"Patience({sys.argv[1]})"))
 """
+
+
+ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
+
+
+class Tap:
+    """A template that is read at once, or, once it is shut, takes years until it is opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self.template = folder, folder / "tap.json"
+        patients = {"sql": "SELECT id FROM patients"}
+        self.template.write_text(
+            json.dumps(
+                {
+                    "format": "lifagu/1",
+                    "source": "sqlite:///tap.db",
+                    "domains": {"Patient": patients},
+                    "relations": [{"name": "Sick", "of": ["Patient"]}],
+                    "parfactors": [{"name": "f", "args": ["Sick(P)"], "table": [1, 3]}],
+                }
+            )
+        )
+        self.open()
+
+    def shut(self) -> None:
+        """From now on it takes years."""
+        self._be(f"CREATE VIEW patients(id) AS {ENDLESS}")
+
+    def open(self) -> None:
+        """From now on it is read at once."""
+        self._be("CREATE TABLE patients AS SELECT 'ann' AS id")
+
+    def _be(self, statement: str) -> None:
+        made = self._folder / "made.db"
+        with closing(sqlite3.connect(made)) as connected, connected:
+            connected.execute(statement)
+        made.replace(self._folder / "tap.db")
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """Clients that would block, fill or misuse the page's server: slow, many, broken off, killed."""
 
 import gzip
-import json
 import os
 import signal
 import socket
@@ -19,7 +18,7 @@ import lifagu
 from lifagu.web.limits import Limits
 from lifagu.web.sources import read_source, upload_source
 from support.helpers import ROOT
-from support.web_server import served
+from support.web_server import Tap, served
 
 SECONDS = 30  # after which a test gives up
 
@@ -233,16 +232,10 @@ def children_of(pid: int) -> dict[int, str]:
     return {int(number): command for number, command in rows}
 
 
-def slow_model(count: int = 120_000) -> bytes:
-    names = [f"x{number}" for number in range(count)]
-    factors = [{"args": [name], "table": [1, 2]} for name in names]
-    return json.dumps(
-        {"format": "lifagu/1", "variables": [{"name": name} for name in names], "factors": factors}
-    ).encode()
-
-
-def test_processes_that_are_killed_are_replaced():
-    with served("--quiet") as server:
+def test_processes_that_are_killed_are_replaced(tmp_path):
+    tap = Tap(tmp_path)
+    with served("--quiet", str(tap.template)) as server:
+        tap.shut()
         (forks,) = (
             number
             for number, command in children_of(server.process.pid).items()
@@ -250,14 +243,17 @@ def test_processes_that_are_killed_are_replaced():
         )
         client = server.client().visit()
         client.open("example=figure3")
-        (worker,) = children_of(forks)
-        os.kill(worker, signal.SIGKILL)
+        (idle,) = children_of(forks)
+        os.kill(idle, signal.SIGKILL)
         assert client.ask("ask").status in (200, 422)  # noticed before or while it was asked
         assert client.ask("ask").status == 200
         # while something is computed
-        job = client.send("POST", "/api/models?ending=.json", slow_model())
+        others = set(children_of(forks))
+        job = client.send("POST", "/api/models?given=yes")
         assert job.status == 202
-        os.kill(max(children_of(forks)), signal.SIGKILL)
+        assert eventually(lambda: set(children_of(forks)) - others)
+        (busy,) = set(children_of(forks)) - others
+        os.kill(busy, signal.SIGKILL)
         broken = client.finished(job)
         assert broken.status == 422
         assert broken.json["error"].startswith("the computation broke off")

@@ -29,7 +29,7 @@ from lifagu.web.sources import EXAMPLES, ModelSource, example_source, read_sourc
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
 from support.helpers import ROOT, random_model, run_cli, sampled
-from support.web_server import served
+from support.web_server import Tap, served
 
 EVE = {"add": [["eve", "alice"]]}
 
@@ -439,6 +439,19 @@ def test_nothing_is_fetched_from_outside():
         assert "eval(" not in text, path
 
 
+@pytest.fixture
+def tap(tmp_path):
+    return Tap(tmp_path)
+
+
+@pytest.fixture
+def waiting(tap):
+    """A server whose given model takes years to open, until a test lets it."""
+    with served(str(tap.template)) as running:
+        tap.shut()
+        yield running
+
+
 def test_two_users_do_not_see_each_other(server):
     one, other = server.client().visit(), server.client().visit()
     assert one.cookie != other.cookie
@@ -452,7 +465,11 @@ def test_two_users_do_not_see_each_other(server):
             "this model is not open (any more); open it again",
         )
     assert other.send("DELETE", f"/api/models/{one.model}").status == 404
-    job = one.send("POST", "/api/models?ending=.json", large_model())
+
+
+def test_two_users_do_not_see_each_others_work(waiting):
+    one, other = waiting.client().visit(), waiting.client().visit()
+    job = one.send("POST", "/api/models?given=yes")
     assert job.status == 202
     assert other.send("GET", f"/api/jobs/{job.json['job']}").status == 404
     assert other.send("DELETE", f"/api/jobs/{job.json['job']}").status == 404
@@ -508,8 +525,7 @@ def test_an_upload_leads_to_no_other_file(server):
     assert client.open("ending=.json", json.dumps(sql).encode()).status == 422
 
 
-def large_model(count: int = 60_000) -> bytes:
-    """A model whose reading takes seconds."""
+def large_model(count: int) -> bytes:
     variables = ",".join(f'{{"name": "x{each}"}}' for each in range(count))
     factors = ",".join(
         f'{{"name": "f{each}", "args": ["x{each}"], "table": [1, {each + 1}]}}'
@@ -518,15 +534,17 @@ def large_model(count: int = 60_000) -> bytes:
     return f'{{"format": "lifagu/1", "variables": [{variables}], "factors": [{factors}]}}'.encode()
 
 
-def test_long_work_shows_progress_can_be_cancelled_and_begun_again(server):
-    client = server.client().visit()
-    started = client.send("POST", "/api/models?ending=.json", large_model(20_000))
+def test_long_work_shows_progress_can_be_cancelled_and_begun_again(waiting, tap):
+    client = waiting.client().visit()
+    started = client.send("POST", "/api/models?given=yes")
     client.model = started.headers["x-lifagu-model"]
-    assert started.status == 202
-    assert started.json["progress"]["stage"]
-    assert client.send("DELETE", f"/api/jobs/{started.json['job']}").status == 204
+    job, told = f"/api/jobs/{started.json['job']}", started
+    while told.json["progress"]["stage"] != "reading the model":  # it waits for a place before
+        told = client.send("GET", job)
+    assert client.send("DELETE", job).status == 204
     assert client.finished(started).json["error"] == "cancelled"
-    assert client.ask("open").json["facts"]["variables"] == 20_000
+    tap.open()
+    assert client.ask("open").json["facts"]["variables"] == 1
 
 
 def test_only_a_few_models_stay_open(server):
@@ -540,13 +558,14 @@ def test_only_a_few_models_stay_open(server):
     assert client.ask("open").status == 404
 
 
-def test_limits_of_time_memory_and_size():
-    with served("--time-limit", "1", "--upload-limit", "30M", "--memory-limit", "3G") as running:
+def test_limits_of_time_memory_and_size(tap):
+    with served(str(tap.template), "--time-limit", "5", "--upload-limit", "1M") as running:
+        tap.shut()
         client = running.client().visit()
-        reply = client.open("ending=.json", large_model(200_000))
+        reply = client.open("given=yes")
         assert reply.status == 422
-        assert "ended after 1 seconds" in reply.json["error"]
-        assert client.open("ending=.json", b" " * (31 * 2**20)).status == 413
+        assert "ended after 5 seconds" in reply.json["error"]
+        assert client.open("ending=.json", b" " * (2 * 2**20)).status == 413
         assert running.client(client.cookie).open("example=figure3").status == 200
     with served("--memory-limit", "50M") as running:
         reply = running.client().visit().open("ending=.json", large_model(200_000))
@@ -586,11 +605,13 @@ def test_a_token_is_asked_for_where_it_is_wanted():
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_cleanly_whatever_is_under_way(how, tmp_path):
-    with served(folder=str(tmp_path)) as running:
+def test_it_ends_cleanly_whatever_is_under_way(how, tmp_path, tap):
+    with served(str(tap.template), folder=str(tmp_path)) as running:
+        tap.shut()
         client = running.client().visit()
-        assert client.send("POST", "/api/models?ending=.json", large_model()).status == 202
+        client.open("ending=.json", b"{}")
         assert any(tmp_path.glob("lifagu-serve-*/*/upload.json"))
+        assert client.send("POST", "/api/models?given=yes").status == 202
         status, written = running.end(how)
     assert (status, written) == (0, "Ctrl-C ends it; nothing is kept then\nended\n")
     assert list(tmp_path.glob("lifagu-serve-*")) == []
