@@ -92,7 +92,7 @@ def _typed(path: Path) -> list[str]:
     raise UnpreparedError
 
 
-TOO_LONG = ("serve", "demo", "experiment")
+TOO_LONG = ("serve", "demo")
 
 
 def template(source: Any, **more: Any) -> str:

@@ -57,7 +57,6 @@ def _keep_files_in_memory(config: pytest.Config) -> None:
 # ---- collecting, and the order
 
 LONG = (  # begun first, so that no process is left alone with one of them at the end
-    "house/test_benchmarks.py",
     "scale/test_broken.py",
     "scale/test_answers.py",
     "web/test_page.py",
@@ -70,12 +69,9 @@ LONG = (  # begun first, so that no process is left alone with one of them at th
     "scale/test_individuals.py",
     "scale/test_agreement.py",
     "scale/test_impute.py",
-    "experiments/test_holes.py",
     "data/test_parquet.py",
-    "house/test_real_benchmarks.py",
     "questions/test_impute.py",
     "web/test_web.py",
-    "experiments/test_noisy_holes.py",
     "inference/test_own_tables.py",
     "questions/test_snapshot.py",
     "data/test_templates.py",

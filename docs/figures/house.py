@@ -26,7 +26,6 @@ WHAT = {
     "lifagu": "the facade",
     "cli": "command line",
     "web": "the page",
-    "experiments": "optional",
     "examples": "hospital, factory",
 }
 AT_THE_ROOT = {"__init__": "lifagu", "__main__": "cli"}  # files whose room is not their name

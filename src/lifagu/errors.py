@@ -47,7 +47,6 @@ class Remedy(StrEnum):
     OTHER_TEMP = "free some of it, or give another folder as temp"
     SAME_TEMP = "give it as temp, as in the first run"
     RESUME = "go on with resume=True"
-    RESUME_OR_ELSEWHERE = "go on with it by resume=True, or name another folder"
     MAKE_FOLDER = 'make one with lifagu.write(model, "big/")'
     WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.io.write_imputed"
     NO_DATABASE = "leave out database"

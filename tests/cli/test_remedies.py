@@ -20,7 +20,6 @@ from lifagu.cli.remedies import FLAGS
 from lifagu.data.databases.trusted_roles import refuse_reaching
 from lifagu.data.duck import Duck
 from lifagu.errors import LONGEST, LifaguError, MissingExtraError, Remedy, did_you_mean, one_line
-from lifagu.experiments.paper import run_paper
 from lifagu.formats.json_lines import PathError
 from lifagu.inference.memory_limit import PlanTooLargeError
 from lifagu.questions.where_to_work import BY_SQL
@@ -153,11 +152,6 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
     ),
     Remedy.SAME_TEMP: (None, lifted(resume=True), f"{LIFT} --resume"),
     Remedy.RESUME: (by_engine(lambda: refusal("ExecutorLostFailure")), lifted(), LIFT),
-    Remedy.RESUME_OR_ELSEWHERE: (
-        None,
-        lambda: run_paper(Path("paper")),
-        "experiment paper --out paper",
-    ),
     Remedy.MAKE_FOLDER: (None, lifted("chain.json"), "lift chain.json --on duckdb"),
     Remedy.WRITE_ELSEWHERE: (
         None,
@@ -322,11 +316,7 @@ def test_every_remedy_has_its_words():
 
 
 def test_remedies_name_flags_that_there_are():
-    parser_of = make_parser()._subparsers._group_actions[0].choices
-    parsers = [
-        *parser_of.values(),
-        *parser_of["experiment"]._subparsers._group_actions[0].choices.values(),
-    ]
+    parsers = make_parser()._subparsers._group_actions[0].choices.values()
     known = {
         flag for parser in parsers for action in parser._actions for flag in action.option_strings
     }
@@ -376,7 +366,7 @@ HOSTILE = {
 
 def is_harmless(text):
     return text.isprintable() and 0 < len(text) <= LONGEST + len(
-        "error:  (see lifagu experiment --help)"
+        "error:  (see lifagu completion --help)"
     )
 
 

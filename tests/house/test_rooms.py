@@ -31,9 +31,8 @@ ROOMS: dict[str, set[str]] = {
     "io": {"formats", "questions", "relational"},
     "": {*BELOW, *SIBLINGS, "scale", "questions", "drafting", "io"},  # the facade
     "examples": {"errors", "basics", "data"},
-    "experiments": {"", "errors", "basics", "formats", "drawing", "questions"},
     "web": {"", "errors", "basics", "questions", "formats", "drawing"},
-    "cli": {"", "errors", "basics", "questions", "drafting", "examples", "experiments", "web"},
+    "cli": {"", "errors", "basics", "questions", "drafting", "examples", "web"},
     "__main__": {"cli"},
 }
 TYPES_ONLY = ("web", "cli")  # from any other room below they take types, to say what they show
@@ -157,7 +156,7 @@ def test_heavy_packages_have_one_door(package):
 
 
 SMALL = [("epidemic.json", "Epid", 107), ("smokers.json", "Smokes(1)", 148)]
-NOT_FOR_SMALL = {"data", "scale", "drawing", "web", "experiments", "examples", "symmetry"}
+NOT_FOR_SMALL = {"data", "scale", "drawing", "web", "examples", "symmetry"}
 HEAVY = {"duckdb", "matplotlib", "starlette", "numpy.ma", "concurrent.futures", "tempfile"}
 
 

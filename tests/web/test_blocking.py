@@ -310,13 +310,6 @@ def done(*command) -> str:
 
 
 @pytest.mark.full
-def test_slow_clients_do_not_hinder_those_who_work():
-    said = done(ROOT / "benchmarks/web.py", "--slow", 300, "--seconds", 60)
-    assert " 0 failed." in said
-    assert "300 slow clients" in said
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2])
 def test_campaigns_of_hostile_requests(seed):
     assert "\n0 failures" in done(ROOT / "fuzz/page.py", "--seconds", 40, "--seed", seed)

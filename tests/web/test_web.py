@@ -6,8 +6,6 @@ import importlib.util
 import json
 import signal
 import socket
-import subprocess
-import sys
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -641,23 +639,3 @@ def test_what_cannot_be_served_is_said_in_one_line(capsys, tmp_path):
         assert status == 2
         assert message in written
         assert written.count("\n") == 1
-
-
-# ---- under load
-
-
-def users_at_work(*options):
-    command = [sys.executable, str(ROOT / "benchmarks/web.py"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count(" 0 failed.") == 2
-    assert done.stdout.count("| open |") == 2
-
-
-def test_several_users_at_once_are_answered():
-    users_at_work("--small")
-
-
-@pytest.mark.full
-def test_fifty_users_are_answered_for_a_minute():
-    users_at_work()

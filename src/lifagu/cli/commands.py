@@ -377,13 +377,6 @@ def examples(options: Options) -> None:
     examples(options)
 
 
-def experiment(options: Options) -> None:
-    """``lifagu experiment``."""
-    from lifagu.cli.experiment import experiment
-
-    experiment(options)
-
-
 def serve(options: Options) -> None:
     """``lifagu serve``: say where the page is, serve it, and say that it has ended."""
     import webbrowser
@@ -419,7 +412,6 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "convert": convert,
     "demo": demo,
     "examples": examples,
-    "experiment": experiment,
     "impute": impute,
     "info": info,
     "init": init,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 import lifagu
 from lifagu.basics.cached import cached_property
@@ -21,7 +23,6 @@ from lifagu.cli.imputed import lent_table
 from lifagu.cli.output import say, table
 from lifagu.examples.hospital import Hospital, hospital
 from lifagu.examples.installing import install_hospital, learned_hospital, result_arrives
-from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
 
 if TYPE_CHECKING:
     from lifagu import Case, FactorGraph
@@ -35,7 +36,6 @@ MISSING = {
     "response": "their genotype was not determined",
     "roster": "was never kept, on no ward",
 }
-SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean", "cohorts", "auto")
 WATCHED = {
     "Sick(eve)": "true",
     "Test(eve)": "positive",
@@ -57,7 +57,6 @@ def demo(options: argparse.Namespace) -> None:
         before = Visit.to(template, drawn)
         _introduce(drawn, before)
         _lend(before)
-        _compare(before)
         with temporary_folder("demo") as copy:  # the database that is kept stays as it was
             later = install_hospital(copy, drawn)
             result_arrives(copy, "eve", "positive")
@@ -98,6 +97,24 @@ class Visit:
         return lifagu.marginals(true, evidence=self.case.evidence)
 
 
+def true_graph(graph: FactorGraph, truth: Mapping[str, Sequence[float]]) -> FactorGraph:
+    """The graph with the true tables in the holes; all others stay."""
+    tables = [
+        np.array(truth[each.name]) if each.table is None else each.table.reshape(-1)
+        for each in graph.factors
+    ]
+    return lifagu.FactorGraph.from_arrays(
+        ranges=graph.ranges.declared,
+        variable_ranges=graph.variable_declared,
+        offsets=graph.offsets,
+        arguments=graph.arguments,
+        tables=tables,
+        factor_tables=np.arange(len(tables)),
+        variable_names=graph.variable_names,
+        factor_names=graph.factor_names,
+    )
+
+
 def _introduce(drawn: Hospital, visit: Visit) -> None:
     held = {
         "patient": "patients",
@@ -127,25 +144,6 @@ def _lend(visit: Visit) -> None:
     for line in found.left:
         say(f"All {line.count} of {line.factors}: {line.reason}")
     say()
-
-
-def _compare(visit: Visit) -> None:
-    say(
-        "The generator kept the truth. Answers about what is near the holes, "
-        "beside those with the true tables:\n"
-    )
-    graph, evidence = visit.graph, visit.case.evidence
-    names = near_holes(graph, graph.evidence(evidence))
-    rows: list[tuple[str, ...]] = [
-        ("filled by", "mean KL", "largest", "mean error", "largest", "P(Sick(eve))")
-    ]
-    for name in SHOWN:
-        given = answers(graph, evidence, WAYS[name])
-        far = off(visit.truth, given, names)
-        numbers = [f"{number:.4f}" for number in far[1:]]
-        rows.append((WAYS[name].summary, *numbers, f"{given['Sick(eve)']['true']:.3f}"))
-    rows.append(("the true tables", "0", "0", "0", "0", f"{visit.truth['Sick(eve)']['true']:.3f}"))
-    say(table(rows) + "\n")
 
 
 def _second_run(before: Visit, after: Visit) -> None:

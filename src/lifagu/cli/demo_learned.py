@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ import lifagu
 from lifagu.basics.words import counted
 from lifagu.cli.output import say, table
 from lifagu.examples.hospital import KITS, WARDS, Hospital
-from lifagu.experiments.beside_truth import off
 
 if TYPE_CHECKING:
     from lifagu import Case
@@ -46,11 +45,20 @@ def learned_beside_given(
         chances = [f"{each[name][label]:.3f}" for each in (given, learned, truth)]
         rows.append((f"{name} = {label}", *chances, drawn.world[name]))
     open_cells = [name for name in learned if name in truth and name not in case.graph_evidence]
-    far = [f"{off(truth, each, open_cells).mean_difference:.3f}" for each in (given, learned)]
+    far = [f"{_mean_error(truth, each, open_cells):.3f}" for each in (given, learned)]
     rows.append((f"mean error of all {len(open_cells)}", *far, "0", ""))
     say(table(rows) + "\n")
     say(f"{_of_kits(told, drawn)}")
     say(f"{_on_hidden_cells(case, blank)}\n")
+
+
+def _mean_error(truth: Chances, answer: Chances, names: Sequence[str]) -> float:
+    """The mean, over variables, of the largest difference of a probability."""
+    worst = [
+        max(abs(truth[name][label] - answer[name][label]) for label in truth[name])
+        for name in names
+    ]
+    return sum(worst) / len(worst)
 
 
 def _of_kits(case: Case, drawn: Hospital) -> str:

@@ -327,38 +327,6 @@ def _examples(parser: Parser) -> None:
     options.json(parser)
 
 
-def _experiment(parser: Parser) -> None:
-    _add_commands(parser, EXPERIMENTS, dest="experiment", metavar="WHAT", help="paper or holes")
-
-
-def _paper(parser: Parser) -> None:
-    _campaign(parser, seeds=20)
-    text = "some of text, similar, employee, epidemic (default: all)"
-    value(parser, "--generators", "LIST", text, type=values.names)
-    count(parser, "--max-d", "D", 2, 256, "sizes d = 2, 4, 8, … up to this")
-    count(parser, "--timed", "N", 1, 5, "queries of each ground truth to time")
-
-
-def _holes(parser: Parser) -> None:
-    _campaign(parser, seeds=5)
-    text = "some of the scenarios; exact, noisy: all with exact or estimated tables (default: both)"
-    value(parser, "--scenarios", "LIST", text, type=values.names)
-    text = "individuals of each (default 200, with estimated tables 400 and new ones)"
-    value(parser, "--individuals", "N", text, type=values.at_least(10))
-    text = "combinations of competing tables that mixtures and bounds consider"
-    count(parser, "--completions", "N", 2, 16, text)
-    count(parser, "--draws", "N", 20, 200, "draws of estimated tables that intervals rest on")
-
-
-def _campaign(parser: Parser, seeds: int) -> None:
-    value(parser, "--out", "DIR", "folder for all results, made if need be", required=True)
-    count(parser, "--seeds", "N", 1, seeds, "use so many seeds")
-    count(parser, "--first-seed", "S", 0, 0, "use the seeds from this on")
-    count(parser, "--jobs", "N", 1, 1, "processes to use")
-    flag(parser, "--resume", "keep what the folder has, and compute the rest")
-    options.quiet(parser)
-
-
 def _completion(parser: Parser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="the shell to print it for")
 
@@ -395,14 +363,5 @@ COMMANDS: Commands = {
     ),
     "serve": (_serve, "a page on this machine: see the graph, fill holes, pass colours, ask"),
     "examples": (_examples, "models to try, which can be asked by name; or copy one with its data"),
-    "experiment": (_experiment, "repeat an evaluation, and write tables, a figure and a report"),
     "completion": (_completion, "print a script that completes lifagu's commands in your shell"),
-}
-EXPERIMENTS: Commands = {
-    "paper": (
-        _paper,
-        "the paper's evaluation: divergence from the truth, "
-        "and run times of ground and lifted inference",
-    ),
-    "holes": (_holes, "every way to fill holes side by side, on hospitals with hidden cohorts"),
 }

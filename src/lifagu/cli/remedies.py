@@ -30,7 +30,6 @@ FLAGS = {
     Remedy.OTHER_TEMP: "free some of it, or name another folder with --temp",
     Remedy.SAME_TEMP: "name it with --temp, as in the first run",
     Remedy.RESUME: "go on with --resume",
-    Remedy.RESUME_OR_ELSEWHERE: "go on with it by --resume, or name another folder",
     Remedy.MAKE_FOLDER: "make one with: lifagu convert MODEL big/",
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",

@@ -1,6 +1,6 @@
 """Colour passing by the compiled kernel: refinement as in the reference, at the speed of memory.
 
-Memory beyond the graph: 20 to 40 bytes for each argument on the graphs of benchmarks/colour.py,
+Memory beyond the graph: 20 to 40 bytes for each argument on the graphs of research/bench/colour.py,
 where arguments are no fewer than nodes; never more than 24 for each argument and 64 for each node.
 Numbers are 64 bits wide from 2^31 of anything on, and then it is up to twice that.
 """

@@ -1,0 +1,1 @@
+"""Evaluations outside the package: the paper's, a harder suite, peers, and real data."""

@@ -1,0 +1,1 @@
+"""Beside peers: times, memory, and answers."""

@@ -1,0 +1,1 @@
+"""Real data: lifagu beside what people would really use."""
