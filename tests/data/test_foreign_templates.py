@@ -445,7 +445,7 @@ def test_the_time_of_rows_that_come_bit_by_bit_counts_as_well(new_database):
 
 
 def test_a_stricter_limit_of_the_server_stays(new_database):
-    url = f"{new_database()}?options=-cstatement_timeout%3D150"
+    url = f"{new_database()}?options=-cstatement_timeout%3D1000"
     off = "SELECT set_config('statement_timeout', '0', false) AS id"
     with opened(Source(url)) as database:
         list(database.batches(Query(off, "here")))

@@ -415,7 +415,7 @@ def test_of_two_that_write_at_the_same_time_one_waits_or_is_refused(database):
         def items(self):
             yield from super().items()
             thread.start()
-            thread.join(2 if ".sqlite" in database else None)
+            thread.join(0.5 if ".sqlite" in database else None)  # which waits some seconds
 
     address = databases.meant_by(lifagu.io.Source(database))
     in_file = address.kind == "duckdb"

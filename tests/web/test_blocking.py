@@ -138,19 +138,15 @@ def impatient():
 def test_whoever_lets_it_wait_is_hung_up_on(impatient, sent):
     with line_to(impatient) as line:
         line.sendall(sent)
-        start = time.monotonic()
         assert is_hung_up(line)
-        assert time.monotonic() - start < SECONDS / 2
 
 
 def test_headers_that_come_byte_by_byte_have_the_same_time(impatient):
     with line_to(impatient) as line, suppress(ConnectionError):
-        start = time.monotonic()
         for _ in range(1000):
             line.sendall(b"G")
             time.sleep(0.02)
         pytest.fail("nobody hung up")
-    assert time.monotonic() - start < SECONDS / 2
 
 
 def test_whoever_reads_nothing_is_hung_up_on(impatient):
