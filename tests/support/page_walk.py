@@ -137,6 +137,8 @@ class Held:
 
     def let_go(self) -> None:
         """It goes on, and the page has its answer."""
+        while self.route is None:  # it has not come yet
+            self.page.wait_for_timeout(10)
         with self.page.expect_response(lambda each: each.request == self.route.request):
             self.route.continue_()
         self.page.unroute(self.pattern, self._take)

@@ -18,6 +18,7 @@ from typing import Any
 
 from support.helpers import ROOT
 
+PATIENCE = 120  # seconds after which a test fails rather than waits
 IMPATIENT = """
 import sys
 from functools import partial
@@ -87,7 +88,7 @@ class Client:
     connection: http.client.HTTPConnection = field(init=False)
 
     def __post_init__(self) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
     def send(
         self, method: str, path: str, body: bytes | str | None = None, **headers: str
@@ -150,7 +151,7 @@ class Served:
     def end(self, how: signal.Signals = signal.SIGINT) -> tuple[int, str]:
         """Its exit status and what it wrote to stderr."""
         self.process.send_signal(how)
-        _, written = self.process.communicate(timeout=30)
+        _, written = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, written
 
 
@@ -189,4 +190,4 @@ def served(
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
