@@ -7,12 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 import lifagu
+from research.harness import Floats
 
-Floats = NDArray[np.float64]
 FilledTables = Mapping[int, Floats | None]
 BOOLEAN = ("false", "true")
 

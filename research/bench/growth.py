@@ -13,9 +13,11 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from lifagu.drawing.canvas import images
+from lifagu.formats.files import write_bytes
 from research.bench.part import COLUMNS, FLOOR
-from research.results import COLOURS, draw
 
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
 Point = dict[str, str]  # by the names in part.COLUMNS, and "part"
 IN_A_ROW, WIDTH, HEIGHT = 3, 3.5, 4.0  # panels, inches
 NARROW = 30  # below this ratio of the largest size to the smallest, each size has a tick
@@ -106,7 +108,8 @@ def figure(path: Path, points: Sequence[Point]) -> None:
             else:
                 axes.set_visible(False)
 
-    draw(path, (WIDTH * across, HEIGHT * down), paint, endings=("svg",))
+    (image,) = images((WIDTH * across, HEIGHT * down), paint, ("svg",))
+    write_bytes(path.with_suffix(".svg"), image)
 
 
 def _panel(axes: Any, points: Sequence[Point], colours: Mapping[str, str]) -> None:

@@ -30,7 +30,6 @@ PARTS = (  # files beside this
     "own_tables",
     "colour",
     "transfer",
-    "filling",
     "posterior",
     "lifting",
     "files",

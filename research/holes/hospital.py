@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
-from lifagu.basics.cached import cached_property
 from research.drafts import BOOLEAN, DraftFactor, DraftVariable, Floats, TruthDraft
 from research.holes.scenarios import Scenario
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from research.drafts import DraftFactor, DraftVariable, Floats
-from research.holes.completions import padded
-from research.holes.hospital import DrawnHospital
-from research.holes.oracle import OwnCompletions, choices
+from research.holes.baselines import OwnCompletions
+from research.holes.hospital import SIZES, DrawnHospital
+from research.holes.oracle import choices
 
 TINY = 1e-300
 NO_HOLES = OwnCompletions(np.ones(1), {})
@@ -145,6 +145,14 @@ def _asked(
         others = tuple(each for each in range(len(variables)) if each != axis)
         found[variable.name] = _normalised(joint.sum(axis=others))
     return found
+
+
+def padded(rows: Sequence[Floats]) -> Floats:
+    """One row per variable; shorter ranges end with zeros."""
+    table = np.zeros((len(rows), max(SIZES.values())))
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
 
 
 def _normalised(weights: Floats) -> Floats:

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
-from lifagu.basics.cached import cached_property
-from research.drafts import Floats
+from research.harness import Floats
+from research.holes.baselines import OwnCompletions
 from research.holes.hospital import COHORTS, FREE, OWN, DrawnHospital, FactorOrigin, random_table
 
 SURE = 0.95
 FRESH = 256  # tables of one's own that are drawn where nobody's fit
 ROUNDING = 1e-9
-
-
-class OwnCompletions(NamedTuple):
-    """What an individual's holes may be: weights, and for each of its holes as many tables."""
-
-    weights: Floats
-    tables: dict[int, list[Floats]]
 
 
 class Oracle:

@@ -1,41 +1,37 @@
-"""One cell of the suite: a hospital filled by every method, a row per method and answer."""
+"""One cell of the suite of exact tables: a hospital filled in every way, a row for each."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
-from research.campaign import Cell, Line, Outcome, Settings
-from research.drafts import FilledTables, Floats
-from research.holes import scores
-from research.holes.completions import (
-    CompletedMarginals,
-    by_individual,
-    completions_of,
-    drawn,
-    drawn_graph,
-    own_tables,
-    padded,
-)
+from research.drafts import FilledTables
+from research.harness import Cell, Floats, Line, Outcome, Settings, divergence
+from research.holes.baselines import OwnCompletions, averaged, by_profile, by_share, weightiest
 from research.holes.hospital import DrawnHospital, hospital
-from research.holes.methods import METHODS, Method, mean_tables, ones, random_donors, transferred
-from research.holes.mixture import HospitalMixture
-from research.holes.oracle import Oracle, OwnCompletions
-from research.holes.posterior_answers import PosteriorAnswers
+from research.holes.mixture import HospitalMixture, padded
+from research.holes.oracle import Oracle
 from research.holes.scenarios import SCENARIOS
 
-COLUMNS = (
-    *("method", "answers", "left", "right", "right_identifiable"),
-    *("kl_mean", "kl_maximum", "kl_infinite", "brier", "miscalibration"),
-    *("coverage", "width", "outside", "log10_completions", "considered"),
-)
-DRAWS = 1000  # completions of other individuals that a mixture by individuals considers
-FACTS = ("variables", "factors", "observed", "unknown", "identifiable")
+# how lifagu.transfer is called; rows of "auto" are the default, which need not commit to a table
+LIBRARY: dict[str, dict[str, Any]] = {
+    "lifagu": {"by": "published"},
+    "steps-4": {"by": "steps", "steps": 4},
+    "extended": {"by": "individuals"},
+    "auto": {"by": "auto"},
+}
+RULES = {"share": by_share, "profiles": by_profile}
+COLUMNS = ("method", "answers", "left", "right", "right_sure", "off", "kl", "kl_maximum")
+FACTS = ("variables", "factors", "observed", "unknown", "sure")
+DRAWS = 1000  # completions of other individuals that a mixture considers
+BINS = 10
+ROUNDING = 1e-9
+NOISY = 0.25  # how far two noisy versions of a table may be apart; others are much further
 
 
 def generated(cell: Cell) -> tuple[DrawnHospital, np.random.Generator]:
@@ -44,18 +40,17 @@ def generated(cell: Cell) -> tuple[DrawnHospital, np.random.Generator]:
     return hospital(SCENARIOS[cell.group], cell.size, rng), rng
 
 
-def run(settings: Settings, cell: Cell) -> Outcome:
-    """Fill the holes by every method, with so many completions, and compare with the truth."""
-    drawn_hospital, rng = generated(cell)
-    bench = Bench(drawn_hospital, settings["completions"], rng)
+def run(_: Settings, cell: Cell) -> Outcome:
+    """Fill the holes in every way, and compare with the truth."""
+    drawn, rng = generated(cell)
+    bench = Bench(drawn, rng)
     rows = list(bench.rows())
     facts = {
-        "variables": len(drawn_hospital.draft.variables),
-        "factors": len(drawn_hospital.draft.factors),
-        "observed": len(drawn_hospital.evidence),
-        "unknown": len(drawn_hospital.hidden),
-        "identifiable": int(bench.identifiable.sum()),
-        "bins": scores.taken_bins(rows),
+        "variables": len(drawn.draft.variables),
+        "factors": len(drawn.draft.factors),
+        "observed": len(drawn.evidence),
+        "unknown": len(drawn.hidden),
+        "sure": int(bench.sure.sum()),
     }
     return Outcome(cell, facts, rows)
 
@@ -63,118 +58,129 @@ def run(settings: Settings, cell: Cell) -> Outcome:
 class Bench:
     """A hospital, and what is measured about each way to fill it."""
 
-    def __init__(self, subject: DrawnHospital, completions: int, rng: np.random.Generator) -> None:
-        self._hospital = subject
-        self._marginals = CompletedMarginals(subject)
+    def __init__(self, subject: DrawnHospital, rng: np.random.Generator) -> None:
+        self._hospital, self._rng = subject, rng
+        self._names = [variable.name for variable in subject.draft.variables]
+        self._asked = np.array([name not in subject.evidence for name in self._names])
+        self._truth = self._marginals(subject.draft.graph())
         self._oracle = Oracle(subject)
-        self._completions = completions
-        self._rng = rng
-        self.identifiable: NDArray[np.bool_] = np.array(
-            list(self._oracle.identifiable.values()), dtype=np.bool_
-        )
+        self.sure = np.array([self._oracle.identifiable[each] for each in subject.hidden])
 
     def rows(self) -> Iterator[Line]:
-        """Baselines, every method with every way to answer, and the oracle."""
-        yield self._single("all-ones", ones(self._hospital))
-        yield self._single("random-donor", random_donors(self._hospital, self._rng))
-        yield self._single("mean-of-kind", mean_tables(self._hospital), answers="mean")
-        # one for all methods: equal offers then give equal answers
-        seed = int(self._rng.integers(2**32))
-        for name, method in METHODS.items():
-            yield from self._transferred(name, method, np.random.default_rng(seed))
-        yield self._single("oracle", self._oracle.best())
-        mixture = self._mixture(self._oracle.completions(self._rng), self._rng)
-        yield self._row("oracle", "mixture", self._divergences(mixture), considered=DRAWS)
+        """What knows less, the rules, the library's ways, and the oracle."""
+        yield self._single("dropped", "one", dict.fromkeys(self._hospital.hidden))
+        yield from (self._single(*each) for each in self._of_kind())
+        holed = self._hospital.draft.without(self._hospital.hidden)
+        for name, rule in RULES.items():
+            offered = rule(holed)
+            yield self._single(name, "one", weightiest(offered))
+            yield self._single(name, "mean", averaged(offered))
+            own = {int(each[1:]): completions for each, completions in offered.items()}
+            yield self._averaged(name, own)
+        for name, settings in LIBRARY.items():
+            yield from self._by_library(
+                name, lifagu.transfer(holed, 0.0, self._hospital.evidence, **settings)
+            )
+        yield self._single("oracle", "one", self._oracle.best())
+        yield self._averaged("oracle", self._oracle.completions(self._rng))
 
-    def _transferred(self, name: str, method: Method, rng: np.random.Generator) -> Iterator[Line]:
-        moved = transferred(self._hospital, method)
-        best = own_tables(moved.graph, self._hospital)
+    def _of_kind(self) -> Iterator[tuple[str, str, FilledTables]]:
+        """A random donor of the kind, and the mean of all tables of the kind."""
+        known = defaultdict(list)
+        for factor, origin in self._hospital.known.items():
+            table = self._hospital.draft.factors[factor].table
+            known[origin.kind].append(table.transpose(np.argsort(origin.order)))
+        donors, means = {}, {}
+        for factor, origin in self._hospital.unknown.items():
+            tables = known[origin.kind]
+            donors[factor] = tables[self._rng.integers(len(tables))].transpose(origin.order)
+            mean = np.mean([table / table.sum() for table in tables], axis=0)
+            means[factor] = mean.transpose(origin.order)
+        yield "random donor", "one", donors
+        yield "mean of kind", "mean", means
+
+    def _by_library(self, name: str, moved: lifagu.Transfer) -> Iterator[Line]:
+        best = self._own_tables(moved.graph)
         left = len(moved.unknown) - len(moved.transferred)
         stated = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
-        was_right = scores.right(self._hospital, best)
-        yield self._single(name, best) | scores.calibration(stated, was_right) | {"left": left}
-        if "mean" in method.answers:
-            mean = own_tables(moved.averaged(), self._hospital)
-            yield self._single(name, mean, answers="mean") | {"left": left}
-        if "mixture" in method.answers:
-            yield from self._competing(name, method, moved, best, left, rng)
-        if "posterior" in method.answers:
-            summed = PosteriorAnswers(moved, self._hospital.evidence)
-            found = self._divergences(padded(summed.marginals(self._marginals.names)))
-            calibration = scores.calibration(summed.stated(), was_right)
-            yield self._row(name, "posterior", found, calibration, left=left)
+        off = miscalibration(stated, self._right(best))
+        yield self._single(name, "one", best) | {"off": off, "left": left}
+        if name == "auto":
+            answer = self._marginals(moved)
+            yield self._row(name, "average", answer) | {"left": left}
 
-    def _competing(
-        self,
-        name: str,
-        method: Method,
-        moved: lifagu.Transfer,
-        best: FilledTables,
-        left: int,
-        rng: np.random.Generator,
-    ) -> Iterator[Line]:
-        """Mixture and bounds."""
-        several = self._from_posterior if method.draws else self._several
-        mixture, lower, upper, considered = several(moved, best, rng)
-        counts = {
-            "left": left,
-            "log10_completions": math.log10(completions_of(moved)),
-            "considered": considered,
+    def _single(self, method: str, answers: str, filling: FilledTables) -> Line:
+        """A row about one table each; a factor that nobody can fill is dropped."""
+        factors = self._hospital.draft.factors
+        tables: dict[int, Floats | None] = {
+            factor: np.ones_like(factors[factor].table) for factor in self._hospital.hidden
         }
-        yield self._row(name, "mixture", self._divergences(mixture), **counts)
-        near = self._marginals.near
-        bounds = scores.covered(self._marginals.truth[near], lower[near], upper[near])
-        yield self._row(name, "bounds", bounds, **counts)
+        tables |= {factor: table for factor, table in filling.items() if table is not None}
+        row = self._row(method, answers, self._marginals(self._hospital.draft.graph(tables)))
+        if answers == "one":
+            right = self._right(filling)
+            row["right"] = float(right.mean())
+            row["right_sure"] = float(right[self.sure].mean()) if self.sure.any() else None
+        return row
 
-    def _several(
-        self, moved: lifagu.Transfer, best: FilledTables, rng: np.random.Generator
-    ) -> tuple[Floats, Floats, Floats, int]:
-        """Mixture, lower and upper ends, and how many completions: all where possible."""
-        if completions_of(moved) <= self._completions and len(moved.unknown) == len(
-            moved.transferred
-        ):
-            mixture, _, _ = self._marginals.exactly(moved, "mixture")
-            _, lower, upper = self._marginals.exactly(moved, "bounds")
-            return mixture, lower, upper, completions_of(moved)
-        fillings = drawn(moved, self._hospital, self._completions, rng)
-        mixture, _, _ = self._over(fillings)
-        _, lower, upper = self._over([best, *fillings])
-        return mixture, lower, upper, len(fillings) + 1
+    def _averaged(self, method: str, completions: Mapping[int, OwnCompletions]) -> Line:
+        """A row about answers averaged over what the holes may be."""
+        mixture = HospitalMixture(self._hospital, completions, DRAWS, self._rng)
+        return self._row(method, "average", mixture.marginals())
 
-    def _from_posterior(
-        self, moved: lifagu.Transfer, best: FilledTables, rng: np.random.Generator
-    ) -> tuple[Floats, Floats, Floats, int]:
-        """The same where each individual has a posterior: averaged over it, and drawn from it."""
-        mixture = self._mixture(by_individual(moved, self._hospital), rng)
-        graphs = [drawn_graph(moved, rng) for _ in range(self._completions)]
-        fillings = [best, *(own_tables(graph, self._hospital) for graph in graphs)]
-        _, lower, upper = self._over(fillings)
-        return mixture, lower, upper, len(fillings)
-
-    def _mixture(
-        self, completions: Mapping[int, OwnCompletions], rng: np.random.Generator
-    ) -> Floats:
-        return HospitalMixture(self._hospital, completions, DRAWS, rng).marginals()
-
-    def _single(self, method: str, filling: FilledTables, answers: str = "one") -> Line:
-        """A row about one filling."""
-        shares = scores.right_shares(scores.right(self._hospital, filling), self.identifiable)
-        tables = shares if answers == "one" else {}
-        return self._row(
-            method, answers, tables | self._divergences(self._marginals.under(filling))
-        )
-
-    def _over(self, fillings: Sequence[FilledTables]) -> tuple[Floats, Floats, Floats]:
-        """Mean, smallest and largest marginals over several fillings."""
-        found = np.stack([self._marginals.under(filling) for filling in fillings])
-        return found.mean(axis=0), found.min(axis=0), found.max(axis=0)
-
-    def _divergences(self, answer: Floats) -> Line:
-        asked = self._marginals.unobserved
-        return scores.divergences(self._marginals.truth[asked], answer[asked])
-
-    def _row(self, method: str, answers: str, *measured: Line, **counts: Any) -> Line:
+    def _row(self, method: str, answers: str, found: Floats) -> Line:
+        far = divergence(self._truth[self._asked], found[self._asked])
         row: Line = dict.fromkeys(COLUMNS)
-        for each in (*measured, counts):
-            row |= each
-        return row | {"method": method, "answers": answers}
+        return row | {
+            "method": method,
+            "answers": answers,
+            "kl": float(far.mean()),
+            "kl_maximum": float(far.max()),
+        }
+
+    def _marginals(self, model: lifagu.FactorGraph | lifagu.Transfer) -> Floats:
+        """All single marginals, variables × values; shorter ranges end with zeros."""
+        found = lifagu.marginals(model, evidence=self._hospital.evidence)
+        return padded([np.array(list(found[name].values())) for name in self._names])
+
+    def _own_tables(self, graph: lifagu.FactorGraph) -> FilledTables:
+        """The tables of a completed graph in the holes, axes as the arguments were listed."""
+        filling: dict[int, Floats | None] = {}
+        for place in self._hospital.hidden:
+            factor = graph.factors[place]
+            order = [
+                factor.arguments.index(each)
+                for each in self._hospital.draft.factors[place].arguments
+            ]
+            filling[place] = None if factor.table is None else factor.table.transpose(order)
+        return filling
+
+    def _right(self, filling: FilledTables) -> NDArray[np.bool_]:
+        """Whether each hole got its true table, up to a factor (and noise, if there is some)."""
+        tolerance = NOISY if self._hospital.scenario.noise else ROUNDING
+        found = []
+        for factor in self._hospital.hidden:
+            table, truth = filling.get(factor), self._hospital.draft.factors[factor].table
+            if table is None:
+                found.append(False)
+                continue
+            ratio = (table / table.sum()) / (truth / truth.sum())
+            found.append(bool(np.abs(np.log(ratio)).max() <= tolerance))
+        return np.array(found)
+
+
+def miscalibration(stated: Floats, right: NDArray[np.bool_]) -> float | None:
+    """Mean distance, over tenths, between stated confidence and the share of right tables.
+
+    Where nothing is stated (nan), nothing counts.
+
+    >>> miscalibration(np.array([0.9, 0.9, np.nan]), np.array([True, False, True]))
+    0.4
+    """
+    there = np.isfinite(stated)
+    if not there.any():
+        return None
+    sure, correct = stated[there], right[there].astype(np.float64)
+    bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+    apart = np.bincount(bins, sure - correct, minlength=BINS)
+    return float(np.abs(apart).sum() / len(sure))

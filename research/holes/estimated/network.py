@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from research.drafts import Floats
+from research.harness import Floats
 
 SIZES = {"Age": 3, "Travel": 2, "Sick": 2, "TreatA": 2, "TreatB": 2, "Stay": 3, "Test": 2}
 VARIABLES = tuple(SIZES)

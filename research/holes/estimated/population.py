@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import lifagu
-from research.drafts import BOOLEAN, Floats
-from research.holes.hospital import COHORTS, FREE, LEVELS, surjection
-from research.holes.noisy.network import (
+from research.drafts import BOOLEAN
+from research.harness import Floats
+from research.holes.estimated.network import (
     SHARED,
     SIZES,
     VARIABLES,
@@ -26,7 +26,8 @@ from research.holes.noisy.network import (
     joints,
     places,
 )
-from research.holes.noisy.scenarios import NoisyScenario
+from research.holes.estimated.scenarios import NoisyScenario
+from research.holes.hospital import COHORTS, FREE, LEVELS, surjection
 
 PRIOR = 1.0  # added to each count of an estimated table
 STEPS = 101  # of the continuum

@@ -6,13 +6,13 @@ Holes themselves say nothing to it, not even where they are more frequent in som
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
-from lifagu.basics.cached import cached_property
-from research.drafts import Floats
-from research.holes.noisy.network import joints
-from research.holes.noisy.population import (
+from research.harness import Floats
+from research.holes.estimated.network import joints
+from research.holes.estimated.population import (
     SMALLEST,
     EstimatedPopulation,
     chosen,

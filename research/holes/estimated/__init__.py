@@ -1,0 +1,1 @@
+"""The suite in which every table is estimated from a few records."""

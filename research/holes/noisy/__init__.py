@@ -1,1 +1,0 @@
-"""Holes among estimated tables: nothing is equal any more, yet individuals are alike."""
