@@ -79,7 +79,7 @@ def _sent(path: PathLike, place: Path, size: int, budget: Budget) -> bytes:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             env={**os.environ, **_ALONE},
-            timeout=2 * seconds,
+            timeout=20 * seconds,  # of the clock, where the processor is not limited, or is busy
             check=False,
         )
         status = done.returncode
