@@ -357,6 +357,45 @@ def test_a_database_that_another_process_writes_is_refused(tmp_path):
         other.stdin.close()
 
 
+def test_a_sqlite_file_that_another_process_writes_is_busy(tmp_path, capsys):
+    address = made("sqlite", TABLES, tmp_path)
+    template = written(SMALL | {"source": str(address)}, tmp_path)
+    program = (
+        "import sqlite3, sys; held = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "held.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", program, str(address)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "held\n"
+        status, out, err = run_cli(capsys, "check", str(template))
+        other.stdin.close()
+    assert (status, out, err.count("\n")) == (BusyError.exit_status, "", 1)
+    assert err.endswith(": database is locked; wait for whoever uses it\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
+def test_a_full_disk_is_not_told_to_take_another_temp(tmp_path):
+    duckdb.connect(tmp_path / "x.duckdb").close()
+    program = """
+        import resource, sys
+        import numpy as np
+        import lifagu
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**19, 2**19))
+        try:
+            columns = {"id": np.random.default_rng(1).random(10**6)}
+            lifagu.io.write_results("x.duckdb", {"one": columns})
+        except lifagu.TooLargeError as error:
+            print(error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout == (
+        "x.duckdb: lifagu_one: the disk is full; free some of it, or write to another one\n"
+    )
+
+
 def test_secrets_are_never_told(tmp_path, new_database, monkeypatch, capsys):
     url = naive.in_postgresql(TABLES, new_database())
     user, _, rest = url.removeprefix("postgresql://").replace("@", ":", 1).split(":", 2)

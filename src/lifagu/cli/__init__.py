@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from lifagu.basics.memory import default_memory_limit
 from lifagu.basics.terminating import Terminated, terminable
 from lifagu.cli.exit_statuses import INTERRUPTED
 from lifagu.cli.parser import make_parser
@@ -30,9 +31,6 @@ def _run(given: Sequence[str]) -> int:
             sys.stdout.flush()
     except LifaguError as error:
         return _fail(error.told(FLAGS), error.exit_status)
-    except MemoryError:
-        message = "the memory ran out; set a lower --memory-limit to be told beforehand"
-        return _fail(message, TooLargeError.exit_status)
     except RecursionError:
         return _fail("something is nested too deeply; make it flatter", LifaguError.exit_status)
     except BrokenPipeError:  # the reader of a pipe has left, as in: lifagu … | head
@@ -59,8 +57,15 @@ def _do(given: Sequence[str]) -> None:
     options = parser.parse_args(given)
     from lifagu.cli import commands
 
-    with terminable():
-        commands.COMMANDS[options.command](options)
+    there = default_memory_limit()
+    try:
+        with terminable():
+            commands.COMMANDS[options.command](options)
+    except MemoryError:
+        remedy = "ask for less, or use a machine with more memory"
+        if (getattr(options, "memory_limit", None) or 0) > there:
+            remedy = "set a lower --memory-limit to be told beforehand"
+        raise TooLargeError(f"the memory ran out; {remedy}") from None
 
 
 def _fail(message: str, status: int) -> int:

@@ -26,6 +26,7 @@ from lifagu.errors import (
 )
 
 MOST_THREADS = 8
+ENGINE = "duckdb"  # the place of what is kept in --temp, where no file is named
 MOST_NESTED = 100  # brackets, as DuckDB's parser takes gigabytes for thousands that stay open
 DISK_FULL = (
     "No space left on device",
@@ -288,7 +289,7 @@ class Duck:
     def _refusal(text: str, memory: bool, place: PathLike) -> LifaguError:
         """What DuckDB says as one line of ours."""
         if any(sign in text for sign in DISK_FULL):
-            if os.sep in str(place):
+            if place != ENGINE:
                 return TooLargeError(
                     f"{place}: the disk is full; free some of it, or write to another one"
                 )

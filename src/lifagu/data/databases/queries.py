@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lifagu.basics.memory import default_memory_limit, own_memory, readable_size
-from lifagu.errors import FormatError, Remedy, TooLargeError
+from lifagu.errors import BusyError, FormatError, Remedy, TooLargeError
 from lifagu.relational.template import Query
 
 BATCH = 2**17  # rows that are held as objects of the driver at a time
@@ -69,6 +69,8 @@ def failed(query: Query) -> Iterator[None]:
         if error.remedy is Remedy.LONGER_QUERY:
             said = f"{said}; it is: {shown_sql(query)}"
         raise error.saying(said) from None
+    except BusyError as error:
+        raise error.saying(f"{query.place}: {error.message.removeprefix(': ')}") from None
     except FormatError as error:
         if error.message.startswith(f"{query.place}:"):
             raise

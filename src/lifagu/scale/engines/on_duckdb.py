@@ -9,12 +9,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from lifagu.basics.atomic_files import PathLike, failing
-from lifagu.data.duck import Duck, literal, parquet_files
+from lifagu.data.duck import ENGINE, Duck, literal, parquet_files
 from lifagu.data.snapshots import NOTHING, Pinned
 from lifagu.scale.engines.dialects import DUCKDB, Dialect
 from lifagu.scale.engines.engine import Registered
 
-PLACE = "duckdb"
 ARRAYS = "given_arrays"
 
 
@@ -52,26 +51,26 @@ class DuckEngine:
     def run(self, statement: str) -> None:
         """Run a statement for its effect."""
         with self._held.watched():
-            self._duck.run(statement, PLACE)
+            self._duck.run(statement, ENGINE)
 
     def create(self, name: str, query: str) -> None:
         """Store the rows of a query as a table."""
         if not self._is_view(name):
-            self.run(f"CREATE OR REPLACE TABLE {name} AS {query}")
+            self.run(f"CREATE OR REENGINE TABLE {name} AS {query}")
             return
-        self.run(f"CREATE OR REPLACE TABLE being_made AS {query}")
+        self.run(f"CREATE OR REENGINE TABLE being_made AS {query}")
         self.drop(name)
         self.run(f"ALTER TABLE being_made RENAME TO {name}")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
         with self._held.watched():
-            return self._duck.rows(query, PLACE)
+            return self._duck.rows(query, ENGINE)
 
     def columns(self, query: str) -> list[NDArray[Any]]:
         """The columns of a result."""
         with self._held.watched():
-            return self._duck.columns(query, PLACE)
+            return self._duck.columns(query, ENGINE)
 
     def export(self, query: str, file: PathLike) -> None:
         """Write the rows of a query to one Parquet file, by one thread, for equal bytes."""
