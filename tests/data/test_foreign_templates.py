@@ -140,18 +140,77 @@ def test_the_password_of_the_environment_goes_to_no_foreign_server(tmp_path, mon
         assert HUSH.encode() in got  # who names a server oneself means it
 
 
+def test_nothing_of_ones_own_goes_to_a_server_that_a_template_names(tmp_path, monkeypatch):
+    """PostgreSQL's library takes much from the environment and the home folder by itself."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in (home / ".pgpass", tmp_path / "passwords"):
+        name.write_text(f"*:*:*:*:{HUSH}\n")
+        name.chmod(0o600)
+    (home / ".postgresql").mkdir()
+    (home / ".postgresql/postgresql.crt").write_text(HUSH)  # which would be read and refused
+    sent = {"PGUSER": "me", "PGAPPNAME": "my-tool", "PGOPTIONS": "-cgeqo=off", "PGDATABASE": "mine"}
+    sent |= {"PGCLIENTENCODING": "latin1"}
+    for name, value in {**sent, "PGSSLCERT": HUSH, "PGREQUIREAUTH": "none"}.items():
+        monkeypatch.setenv(name, value)
+    for passfile in (None, str(tmp_path / "passwords")):
+        if passfile is not None:
+            monkeypatch.setenv("PGPASSFILE", passfile)
+        with listener(asks_for_password=True) as (port, got, connected):
+            url = f"postgresql://eve@127.0.0.1:{port}/"
+            path = written(changed(source=url), tmp_path)
+            with pytest.raises(lifagu.FormatError, match="no password supplied"):
+                lifagu.open(path)
+            assert connected
+            assert b"user\0eve\0" in got
+            assert not [each for each in (HUSH, *sent.values()) if each.encode() in got]
+            del got[:]
+            monkeypatch.delenv("PGREQUIREAUTH", raising=False)
+            monkeypatch.delenv("PGSSLCERT", raising=False)
+            (home / ".postgresql/postgresql.crt").unlink(missing_ok=True)
+            with pytest.raises(lifagu.FormatError):
+                lifagu.open(path, database=url)
+            assert all(each.encode() in got for each in (HUSH, "my-tool", "-cgeqo=off", "mine"))
+
+
+@pytest.mark.parametrize("variable", ["PGSERVICE", "PGTZ", "PGDATESTYLE", "PGGEQO"])
+def test_what_is_sent_whatever_one_says_is_refused(variable, tmp_path, monkeypatch):
+    monkeypatch.setenv(variable, "mine")
+    with listener() as (port, _, connected):
+        path = written(changed(source=f"postgresql://eve@127.0.0.1:{port}/wards"), tmp_path)
+        told = f"{variable} is set, which would be sent .*; unset it; if it is meant so, name"
+        with pytest.raises(lifagu.FormatError, match=told):
+            lifagu.open(path)
+        assert not connected
+
+
+@pytest.mark.parametrize("url", ["PLACE/wards", "PLACE/wards?user=", ":secret@PLACE/wards"])
+def test_a_server_that_a_template_names_is_not_told_who_asks(url, tmp_path):
+    with listener() as (port, _, connected):
+        place = f"postgresql://{url.replace('PLACE', f'127.0.0.1:{port}')}"
+        with pytest.raises(lifagu.FormatError, match="source: the URL names no user, and yours"):
+            lifagu.open(written(changed(source=place), tmp_path))
+        assert not connected
+        with pytest.raises(lifagu.FormatError):
+            lifagu.open(written(SMALL, tmp_path), database=f"postgresql://127.0.0.1:{port}/wards")
+        assert connected
+
+
 def test_settings_of_a_url_that_hand_on_files_are_refused(tmp_path, capsys):
     with listener() as (port, _, connected):
         for setting in (
             "passfile=/tmp/mine",
             "service=mine",
             "sslkeylogfile=/tmp/keys",
+            "sslcert=/tmp/mine",
+            "require_auth=gss",
             "pass%66ile=x",
         ):
             url = f"postgresql://eve@127.0.0.1:{port}/wards?{setting}"
             status, _, err = run_cli(capsys, "check", written(changed(source=url), tmp_path))
             assert status == 2
-            assert "the URL has a setting that a template may not choose" in err
+            assert "the URL has a setting that names your files or what proves who you are" in err
         assert not connected
 
 
@@ -227,7 +286,8 @@ def test_malformed_urls_are_not_repeated(url, tmp_path, capsys):
         with pytest.raises(lifagu.FormatError) as caught:
             refused()
         assert HUSH not in str(caught.value) + repr(caught.value)
-    assert f"{path}:3: source" in run_cli(capsys, "check", path)[2]
+    told = run_cli(capsys, "check", path)[2]
+    assert f"{path}:3: source" in told or "invalid URI query parameter" in told
 
 
 # ---- files

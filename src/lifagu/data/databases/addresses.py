@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from lifagu.basics.inputs import from_home, real_path
 from lifagu.data.databases.environment import Expanded, expanded, values_unshown
-from lifagu.data.databases.urls import SETTINGS, check_settings, shown_path, shown_url, split_url
+from lifagu.data.databases.urls import PLAIN, check_foreign, shown_path, shown_url, split_url
 from lifagu.errors import FormatError, Remedy
 from lifagu.relational.source import USUAL_ACCESS, Access, Source, scrubbed
 
@@ -34,7 +34,8 @@ class Address:
 
     files: the path of each table, for the kind files; secrets: what must not appear in messages;
     frames: tables that are in memory already; held: a connection that is open already; access: what
-    queries may; settings: of the connection, beside those in the URL.
+    queries may; settings: of the connection, beside those in the URL; is_foreign: a template names
+    the server, and nothing of this machine is sent there.
     """
 
     kind: Kind
@@ -46,6 +47,7 @@ class Address:
     held: Any = None
     access: Access = USUAL_ACCESS
     settings: Mapping[str, str] = field(default_factory=dict)
+    is_foreign: bool = False
 
     def masked(self, text: str) -> str:
         """A driver's message on one line, without what is secret."""
@@ -120,22 +122,22 @@ def _url(given: Expanded, scheme: str, source: Source) -> Address:
         return Address(kind, str(path), given.written, {}, given.secrets)
     parts = split_url(address, source.place)
     if given.is_foreign:
-        check_settings(parts, source.place)
+        check_foreign(parts, source.place)
     shown = given.written  # all of it may be a value, which is not shown
     if "://" in shown:
         shown = "postgresql" + shown_url(shown, source.place)[len(scheme) :]
-    target = "postgresql+psycopg" + address[len(scheme) :]
+    target = "postgresql" + address[len(scheme) :]
     password = parts.password
     hidden = {address, target, *([password, unquote(password)] if password else [])}
-    hidden |= {unquote(each) for each in re.split("[&=]", parts.query)} - set(SETTINGS)
+    hidden |= {unquote(each) for each in re.split("[&=]", parts.query)} - set(PLAIN)
     hidden = (hidden - {parts.username}) | set(given.secrets)
     longest_first = tuple(sorted(hidden - {""}, key=lambda each: (-len(each), each)))
-    # what the environment holds for the user's own server is not sent to any that a template names
-    own = {"password": source.access.env.get("PGPASSWORD", "")}
     has_password = bool(password) or "password=" in parts.query
-    settings = own if given.is_foreign and not has_password else {}
-    secrets = (*longest_first, *filter(None, settings.values()))
-    return Address(kind, target, shown, secrets=secrets, settings=settings)
+    allowed = "" if has_password or not given.is_foreign else source.access.env.get("PGPASSWORD")
+    settings = {"password": allowed} if allowed else {}
+    secrets = (*longest_first, *settings.values())
+    is_foreign = given.is_foreign
+    return Address(kind, target, shown, {}, secrets, settings=settings, is_foreign=is_foreign)
 
 
 def _path(text: str, source: Source) -> Path:

@@ -1,4 +1,4 @@
-"""PostgreSQL through SQLAlchemy, and SQLite: one connection, one state, rows some at a time."""
+"""PostgreSQL and SQLite: one connection, one state, rows some at a time."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from lifagu.data.databases.time_limits import (
     guard_of_sqlite,
 )
 from lifagu.data.databases.trusted_roles import refuse_reaching
+from lifagu.data.databases.unsent import unsent
 from lifagu.errors import BusyError, FormatError, MissingExtraError, Remedy, TooLargeError
 from lifagu.relational.template import Query
 
-_READ_ONLY = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LEADING = ("select", "with", "values", "table")
 _RENAMED = re.compile(r"column\d+")  # so SQLite calls "true" and "false" of a query within another
 _BEFORE = re.compile(r"(?:[\s(]+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
@@ -183,40 +183,29 @@ def _to_sqlite(address: Address, read_only: bool) -> Iterator[sqlite3.Connection
 @contextmanager
 def _to_server(address: Address, read_only: bool) -> Iterator[Any]:
     """A connection to PostgreSQL."""
-    sqlalchemy = _sqlalchemy(address)
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError("psycopg", "a postgresql database", "sql") from None
     with said_plainly(address, f"{address.shown}: "):
-        engine = sqlalchemy.create_engine(
-            address.target,
-            poolclass=sqlalchemy.pool.NullPool,
-            hide_parameters=True,
-            connect_args={"connect_timeout": 10, **address.settings},
-        )
-        found = engine.connect()
-    try:
+        settings: dict[str, Any] = {"connect_timeout": 10}
+        if address.is_foreign:
+            settings |= unsent(address.shown, psycopg.pq.Conninfo.get_defaults())
+        settings |= psycopg.conninfo.conninfo_to_dict(address.target)
+        driver = psycopg.connect(**(settings | dict(address.settings)))
+    with closing(driver):
         if read_only:
-            found = found.execution_options(**_READ_ONLY)
-        yield found.connection.driver_connection
-    finally:
-        found.close()
-        engine.dispose()
-
-
-def _sqlalchemy(address: Address) -> Any:
-    try:
-        import sqlalchemy
-
-        if address.kind == "postgresql":
-            import psycopg  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(str(error.name), f"a {address.kind} database", "sql") from None
-    return sqlalchemy
+            driver.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            driver.read_only = True
+        yield driver
 
 
 def _driver_errors(address: Address) -> tuple[type[Exception], ...]:
     known: list[type[Exception]] = [sqlite3.Error]
-    # an engine that was handed over raises what SQLAlchemy has
-    if (address.held is None and address.kind != "sqlite") or sys.modules.get("sqlalchemy"):
-        known.append(_sqlalchemy(address).exc.SQLAlchemyError)
+    if sys.modules.get("sqlalchemy"):  # as an engine that was handed over raises
+        import sqlalchemy
+
+        known.append(sqlalchemy.exc.SQLAlchemyError)
     if address.kind == "postgresql":
         import psycopg
 
@@ -242,6 +231,6 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
         if sort == sqlite3.SQLITE_FULL:
             raise TooLargeError(f"{said}; free some room there") from None
         remedy, about = None, ""
-        if address.settings.get("password") == "" and "no password supplied" in told:
+        if address.is_foreign and "no password supplied" in told:
             remedy, about = Remedy.ALLOW_ENV, "PGPASSWORD"
         raise FormatError(said, remedy=remedy, about=about) from None

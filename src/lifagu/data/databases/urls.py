@@ -9,12 +9,11 @@ from lifagu.errors import FormatError, Remedy
 
 SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb")
 FORM = "postgresql://user@host:5432/database"
-# what a template may set in a URL; others name files of yours, or hand on what proves who you are
-SETTINGS = (
-    *("application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname"),
-    *("host", "options", "password", "port", "require_auth", "sslmode", "sslrootcert"),
-    *("target_session_attrs", "user"),
+# settings that name files of yours, or hand on what proves who you are
+_YOURS = re.compile(
+    "passfile|service.*|require.*|(gss|krb|oauth|scram).*|ssl(?!mode|rootcert|negotiation|sni).*"
 )
+PLAIN = ("dbname", "host", "options", "password", "port", "user")  # settings that may be told
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
 _HOST = re.compile(r"([^\[\]:]*|\[[^\[\]]*\])(:[0-9]+)?")
 _PASSWORD = re.compile(r"(passw(or)?d|pwd)\s*=", re.IGNORECASE)
@@ -72,15 +71,22 @@ def shown_url(url: str, place: str) -> str:
     return f"{parts.scheme}://{user.partition(':')[0]}{sign}{host}{parts.path}"
 
 
-def check_settings(parts: SplitResult, place: str) -> None:
-    """Refuse settings that a template may not choose."""
-    for setting in parts.query.split("&") if parts.query else ():
-        if unquote(setting.partition("=")[0]) not in SETTINGS:
-            raise FormatError(
-                f"{place}: the URL has a setting that a template may not choose; it may choose "
-                f"{', '.join(SETTINGS)}",
-                remedy=Remedy.NAME_DATABASE,
-            )
+def check_foreign(parts: SplitResult, place: str) -> None:
+    """Refuse what a template would learn of whoever opens it: a file, a proof, the user's name."""
+    pairs = [each.partition("=") for each in parts.query.split("&")]
+    settings = {unquote(name): value for name, _, value in pairs}
+    if any(map(_YOURS.fullmatch, settings)):
+        raise FormatError(
+            f"{place}: the URL has a setting that names your files or what proves who you are, "
+            "which a template may not choose",
+            remedy=Remedy.NAME_DATABASE,
+        )
+    if not settings.get("user", parts.username):
+        raise FormatError(
+            f"{place}: the URL names no user, and yours is not told to a server that a template "
+            f"names; write {FORM}",
+            remedy=Remedy.NAME_DATABASE,
+        )
 
 
 def may_hold_password(path: str) -> bool:
