@@ -49,8 +49,8 @@ def memory(pid: int) -> int:
 
 
 @contextmanager
-def served(folder: str) -> Iterator[tuple[int, subprocess.Popen[str], Path]]:
-    """A server: its port, its process, and the file of its terminal."""
+def served(folder: str) -> Iterator[tuple[int, str, subprocess.Popen[str], Path]]:
+    """A server: its port, its token, its process, and the file of its terminal."""
     terminal = Path(folder) / "terminal"
     with terminal.open("w") as errors:
         process = subprocess.Popen(
@@ -62,9 +62,9 @@ def served(folder: str) -> Iterator[tuple[int, subprocess.Popen[str], Path]]:
         )
     try:
         assert process.stdout is not None
-        found = re.search(r":(\d+)/", process.stdout.readline())
+        found = re.search(r":(\d+)/\?token=(\S+)", process.stdout.readline())
         assert found, "the server did not start"
-        yield int(found[1]), process, terminal
+        yield int(found[1]), found[2], process, terminal
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
@@ -74,9 +74,10 @@ def campaign(seconds: float, seed: int, attackers: int) -> tuple[list[str], Coun
     """Failures, how often each attack was tried and each status came, and what memory did."""
     failures: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        with served(folder) as (port, process, terminal):
+        with served(folder) as (port, token, process, terminal):
             everybody = [
-                Attacker(port, f"{seed} {number}", process.pid) for number in range(attackers)
+                Attacker(port, token, f"{seed} {number}", process.pid)
+                for number in range(attackers)
             ]
             start = time.monotonic()
             threads = [

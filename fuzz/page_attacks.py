@@ -81,8 +81,8 @@ class Failure(Exception):
 class Attacker:
     """One client with a session, who draws what to do next from a seed."""
 
-    def __init__(self, port: int, seed: str, pid: int) -> None:
-        self.port, self.pid = port, pid
+    def __init__(self, port: int, token: str, seed: str, pid: int) -> None:
+        self.port, self.pid, self.entrance = port, pid, f"/?token={token}"
         self.rng = random.Random(seed)
         self.cookie = self.model = self.job = ""
         self.done: Counter[str] = Counter()
@@ -163,7 +163,7 @@ class Attacker:
 
     def enters(self) -> None:
         """A new session, which opens something."""
-        reply = self.send("GET", "/", b"", ("Cookie", ""))
+        reply = self.send("GET", self.entrance, b"", ("Cookie", ""))
         self.cookie = reply.headers.get("set-cookie", "").partition(";")[0] or self.cookie
         name = self.rng.choice(["wards", *EXAMPLES])
         self.opens(self.send("POST", f"/api/models?example={name}"))
@@ -317,8 +317,9 @@ class Attacker:
         """Models and jobs of others are not to be found."""
         with suppress(OSError):
             model, job = self.model, self.job or "x"
-            stranger = Attacker(self.port, str(self.rng.random()), self.pid)
-            reply = stranger.send("GET", "/")
+            token = self.entrance.partition("=")[2]
+            stranger = Attacker(self.port, token, str(self.rng.random()), self.pid)
+            reply = stranger.send("GET", stranger.entrance)
             stranger.cookie = reply.headers.get("set-cookie", "").partition(";")[0]
             for reply in (
                 stranger.send("POST", f"/api/models/{model}/open", b"{}"),
@@ -332,7 +333,7 @@ class Attacker:
     def floods(self) -> None:
         """New sessions, and connections that say nothing."""
         for _ in range(self.rng.randint(1, 100)):
-            self.send("GET", "/", b"", ("Cookie", ""))
+            self.send("GET", self.entrance, b"", ("Cookie", ""))
         lines = []
         for _ in range(self.rng.randint(1, 100)):
             with suppress(OSError):

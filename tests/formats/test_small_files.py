@@ -173,7 +173,7 @@ def test_bins_are_not_as_many_as_a_number_says(tmp_path):
 NETWORK = "network n {{}}\nvariable A {{ type discrete[{0}] {{ {1} }}; }}\n"
 
 
-def test_a_reader_that_needs_too_much_is_ended(tmp_path):
+def test_a_network_of_too_many_values_is_refused(tmp_path):
     pytest.importorskip("pyagrum")
     labels = ", ".join(f"v{each}" for each in range(30_000))
     path = tmp_path / "wide.bif"

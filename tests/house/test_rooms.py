@@ -39,7 +39,7 @@ TYPES_ONLY = ("web", "cli")  # from any other room below they take types, to say
 # modules in which names are looked up when they are first used
 ENTRANCES = {"", "basics.kernel", "formats", "formats.with_pgmpy", "web.preloaded"}
 OUTSIDE = {  # heavy or optional packages, and the only modules that may import each
-    "pyagrum": {"formats.with_pyagrum", "formats.network_process"},
+    "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},
     "networkx": {"formats.with_networkx"},
     "duckdb": {"data.duck"},

@@ -83,6 +83,7 @@ class Client:
     """A browser's side without a browser: requests with the cookie that the first visit gave."""
 
     port: int
+    entrance: str
     cookie: str = ""
     model: str = ""
     connection: http.client.HTTPConnection = field(init=False)
@@ -111,9 +112,9 @@ class Client:
             self.cookie = found.headers["set-cookie"].partition(";")[0]
         return found
 
-    def visit(self, path: str = "/") -> Client:
-        """Open the page."""
-        self.send("GET", path)
+    def visit(self) -> Client:
+        """Open the address that was printed."""
+        self.send("GET", self.entrance)
         return self
 
     def finished(self, found: Answer) -> Answer:
@@ -145,7 +146,8 @@ class Served:
     clients: list[Client] = field(default_factory=list)
 
     def client(self, cookie: str = "") -> Client:
-        self.clients.append(Client(self.port, cookie))
+        entrance = self.address[self.address.rindex("/") :]
+        self.clients.append(Client(self.port, entrance, cookie))
         return self.clients[-1]
 
     def end(self, how: signal.Signals = signal.SIGINT) -> tuple[int, str]:

@@ -553,7 +553,7 @@ def test_two_users_see_their_own_models(examples, chromium):
 
 
 def test_a_server_that_was_given_a_model_shows_it_and_says_when_it_is_gone(chromium):
-    with served("--read-only", "--token", str(ROOT / "examples/epidemic.json")) as own:
+    with served("--read-only", str(ROOT / "examples/epidemic.json")) as own:
         walk = Walk(chromium, own.address)
         page = walk.settled()
         assert page.inner_text("#title") == "epidemic.json"

@@ -423,7 +423,7 @@ def test_replies_carry_the_headers_that_keep_browsers_safe(server):
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cross-origin-resource-policy"] == "same-origin"
         assert "server" not in headers
-    cookie = server.client().send("GET", "/").headers["set-cookie"]
+    cookie = server.client().send("GET", server.client().entrance).headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
 
@@ -572,8 +572,8 @@ def test_limits_of_time_memory_and_size(tap):
         assert reply.json["exit_status"] == 4
 
 
-def test_a_token_is_asked_for_where_it_is_wanted():
-    with served("--token", "--read-only", str(ROOT / "examples/epidemic.json")) as running:
+def test_the_page_opens_by_the_printed_address_and_says_where_to_find_it():
+    with served("--read-only", str(ROOT / "examples/epidemic.json")) as running:
         token = running.address.rpartition("token=")[2]
         assert len(token) >= 40
         for wrong in (
@@ -587,6 +587,8 @@ def test_a_token_is_asked_for_where_it_is_wanted():
             reply = running.client().send("GET", wrong)
             assert reply.status == 401
             assert "set-cookie" not in reply.headers
+            assert "Look into the terminal" in reply.body.decode()
+            assert token not in reply.body.decode()
         client = running.client()
         entered = client.send("GET", f"/?token={token}")
         assert (entered.status, entered.headers["location"]) == (303, "/")
@@ -597,6 +599,15 @@ def test_a_token_is_asked_for_where_it_is_wanted():
             403,
             "this server shows its own models only (--read-only)",
         )
+        # a browser whose session is over, or that was idle for long, comes in again by itself
+        again = running.client(client.cookie.partition(".")[0] + ".forgotten")
+        over = again.send("GET", "/api/start")
+        assert (over.status, "load the page again" in over.json["error"]) == (401, True)
+        assert again.send("GET", "/").status == 200
+        assert again.send("GET", "/api/start").status == 200
+        # the name of a session alone does not
+        name = client.cookie.replace(token, "")
+        assert running.client(name).send("GET", "/").status == 401
 
 
 # ---- beginning and ending

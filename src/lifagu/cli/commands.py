@@ -398,7 +398,6 @@ def serve(options: Options) -> None:
         opening=opening(options),
         host=options.host,
         port=options.port,
-        token=options.token,
         read_only=options.read_only,
         limits=web.Limits(options.time_limit, options.memory_limit, options.upload_limit),
     )

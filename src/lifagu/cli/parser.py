@@ -303,15 +303,11 @@ def _plot(parser: Parser) -> None:
 def _serve(parser: Parser) -> None:
     value(parser, "model", "MODEL", "a model to show; without it, shipped examples", nargs="?")
     options.database(parser)
-    text = (
-        "address to listen on (default 127.0.0.1, for this machine alone; "
-        "any other asks for a token)"
-    )
+    text = "address to listen on (default 127.0.0.1, for this machine alone)"
     value(parser, "--host", "ADDRESS", text, default="127.0.0.1")
     text = "port (default 8350; 0: any free one)"
     value(parser, "--port", "N", text, type=values.port, default=8350)
     flag(parser, "--open", "open the page in a browser")
-    flag(parser, "--token", "ask for a token on this machine as well")
     flag(parser, "--read-only", "no uploads: MODEL and the shipped examples only")
     count(parser, "--time-limit", "S", 1, 120, "seconds that one computation may take")
     text = "memory that one opened model may use, such as 500M (default 4G)"

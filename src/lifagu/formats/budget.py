@@ -30,10 +30,9 @@ class Budget:
         size.
         """
         share = max(LEAST, (memory_limit or default_memory_limit()) // SHARE)
-        usual = self.limit = min(share, ROOM + TIMES * size)
+        self.limit = min(share, ROOM + TIMES * size)
         if input_limit is not None:
             self.limit = whole("input_limit", input_limit, 1, of=" of bytes")
-        self.generosity = max(1.0, self.limit / usual)  # how much longer work may last as well
         self._left = self.limit
 
     def take(self, where: Callable[[], str], what: str, size: int) -> None:

@@ -1,31 +1,22 @@
-"""Bayesian-network files, read by pyAgrum in a process of its own that is held to limits."""
+"""Bayesian-network files, read by pyAgrum."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
-from lifagu.basics.memory import readable_size
 from lifagu.basics.temporary_folders import temporary_folder
 from lifagu.errors import FormatError, MissingExtraError, ModelError, Remedy, TooLargeError
 from lifagu.formats.budget import ENTRY, LABEL, Budget
 from lifagu.formats.files import NETWORKS, PathLike, ending, read_within
+from lifagu.formats.with_pyagrum import network_parts
 from lifagu.graph.factor_graph import FactorGraph
 
 _ROW_SUM_TOLERANCE = 0.01
-_SECONDS, _SECONDS_FOR_EACH = 6, 4 / 2**20  # of processor time: for a small file, for a byte
-_PROGRAM = Path(__file__).with_name("network_process.py")
-_ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # threads map memory each
 
 
 def read_network(
@@ -62,67 +53,26 @@ def read_network(
         if place.suffix.lower() == ".gz" or kind == ".xmlbif":
             place = folder / f"network{'.bifxml' if kind == '.xmlbif' else kind}"
             place.write_text(text, encoding="utf-8")
-        sent = _sent(path, place, len(text), budget)
+        try:
+            variables, tables = network_parts(str(place))
+        except Exception as error:  # pyAgrum's readers raise many kinds, not all of one tree
+            if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+                what = "reading it takes pyAgrum more memory than there is"
+                raise TooLargeError(f"{path}: {what}", remedy=Remedy.MORE_MEMORY) from None
+            raise FormatError(_complaint(path, str(error))) from None
+    values, entries = sum(map(len, variables.values())), sum(each.size for _, each in tables)
+    what = f"the network has {values} values and {entries} potentials"
+    budget.take(lambda: str(path), what, LABEL * values + ENTRY * entries)
+    builder = FactorGraph.build()
+    for name, labels in variables.items():
+        builder.variable(name, labels)
     try:
-        return _graph(path, sent, budget)
+        for arguments, table in tables:  # the conditional of a variable X is called P(X)
+            name = f"P({arguments[0]})"
+            builder.factor(name, arguments, _as_in_the_file(name, table))
+        return builder.graph()
     except ModelError as error:
         raise FormatError(f"{path}: {error}") from None
-
-
-def _sent(path: PathLike, place: Path, size: int, budget: Budget) -> bytes:
-    """What the process says of the file at a place; path: as errors call it."""
-    seconds = int((_SECONDS + _SECONDS_FOR_EACH * size) * budget.generosity)
-    command = [sys.executable, "-P", str(_PROGRAM), str(place), str(budget.limit), str(seconds)]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **_ALONE},
-            timeout=20 * seconds,  # of the clock, where the processor is not limited, or is busy
-            check=False,
-        )
-        status = done.returncode
-    except subprocess.TimeoutExpired:
-        status = -signal.SIGTERM
-    if status in (-signal.SIGTERM, -getattr(signal, "SIGXCPU", 0)):
-        what = f"reading it takes pyAgrum longer than {seconds} seconds, the most for its size"
-        raise TooLargeError(f"{path}: {what}", remedy=Remedy.MORE_INPUT)
-    if status or not done.stdout:
-        what = (
-            "pyAgrum breaks off on reading it: it is broken, or takes more than the "
-            f"{readable_size(budget.limit)} of memory that reading this file may take"
-        )
-        raise TooLargeError(f"{path}: {what}", remedy=Remedy.MORE_INPUT)
-    return done.stdout
-
-
-def _graph(path: PathLike, sent: bytes, budget: Budget) -> FactorGraph:
-    """The graph that the process sent; the conditional of a variable X is called P(X)."""
-    head, _, numbers = sent.partition(b"\n")
-    found: dict[str, Any] = json.loads(head)
-    if "error" in found:
-        raise FormatError(_complaint(path, found["error"]))
-    if "memory" in found:
-        what = f"takes more than the {readable_size(budget.limit)} of memory that it may take"
-        raise TooLargeError(f"{path}: reading this file {what}", remedy=Remedy.MORE_INPUT)
-    sizes = {name: len(labels) for name, labels in found["variables"]}
-    budget.take(
-        lambda: str(path),
-        f"the network has {sum(sizes.values())} values and {len(numbers) // 8} potentials",
-        LABEL * sum(sizes.values()) + ENTRY * len(numbers) // 8,
-    )
-    builder = FactorGraph.build()
-    for name, labels in found["variables"]:
-        builder.variable(name, labels)
-    start, flat = 0, np.frombuffer(numbers, dtype="<f8")
-    for (name, _), arguments in zip(found["variables"], found["arguments"], strict=True):
-        shape = [sizes[each] for each in arguments]
-        end = start + int(np.prod(shape))
-        table = flat[start:end].reshape(shape).astype(np.float64)
-        builder.factor(f"P({name})", arguments, _as_in_the_file(f"P({name})", table))
-        start = end
-    return builder.graph()
 
 
 def _as_in_the_file(name: str, table: Floats) -> Floats:

@@ -6,12 +6,17 @@ backwards; every table is transposed on its way in and out.
 
 from __future__ import annotations
 
+import importlib
+import os
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifagu.basics.arrays import Floats
 from lifagu.errors import MissingExtraError, ModelError
 from lifagu.formats.merged import one_table_per_scope
 from lifagu.graph.factor_graph import FactorGraph
@@ -92,6 +97,42 @@ def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
     for arguments, table in tables:
         field.addFactor(list(arguments))[:] = np.ascontiguousarray(table.transpose())
     return field
+
+
+def network_parts(path: str) -> tuple[dict[str, list[str]], list[tuple[list[str], Floats]]]:
+    """Of a network in a file: the labels of each variable, and tables with their arguments.
+
+    The first argument of each is the variable whose conditional it is.
+    """
+    peer = _pyagrum("read_network")
+    with _silenced(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if path.endswith(".o3prm"):  # recent versions read it only after this
+            importlib.import_module("pyagrum.prm")
+        network = peer.loadBN(path)
+    variables = [network.variable(node) for node in sorted(network.nodes())]
+    tensors = [tensor for _, tensor in _conditionals(network)]
+    return (
+        {each.name(): list(each.labels()) for each in variables},
+        [(list(each.names), np.array(each.toarray()).transpose()) for each in tensors],
+    )
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """Without what pyAgrum's readers write to the terminal, past Python."""
+    kept = {}
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        try:
+            for each in (1, 2):
+                with suppress(OSError):  # it is closed
+                    kept[each] = os.dup(each)
+                    os.dup2(nowhere.fileno(), each)
+            yield
+        finally:
+            for each, was in kept.items():
+                os.dup2(was, each)
+                os.close(was)
 
 
 def _pyagrum(what: str) -> Any:

@@ -61,10 +61,15 @@ OPERATIONS = (
     "file",
     "figure",
 )
-NO_TOKEN = (
-    "<!doctype html><html lang=en><title>lifagu</title><h1>A token is needed</h1>"
-    "<p>Open the address that <code>lifagu serve</code> printed, which ends with the token."
-)
+NO_TOKEN = """<!doctype html><html lang=en><meta charset=utf-8><title>lifagu: which token?</title>
+<h1>This page asks for a token</h1>
+<p>It shows data, so it opens for whoever started it, and for nobody else on this machine.
+<p>Look into the terminal in which you started <code>lifagu serve</code>. It says
+<pre>lifagu is at http://…/?token=…</pre>
+<p>Open that address as a whole, once: this browser then remembers it.
+<p>If you cannot find it, end <code>lifagu serve</code> there with Ctrl-C, and start it again with
+<code>--open</code>, which opens the page by itself.
+"""
 
 
 class Refused(Exception):
@@ -85,13 +90,13 @@ def static_files() -> dict[str, bytes]:
 class Application:
     """One server's state and its routes.
 
-    given: the model named on the command line; token: what others must show.
+    given: the model named on the command line; token: what a browser must show once.
     """
 
     sessions: Sessions
     gate: Gate
     given: ModelSource | None
-    token: str | None
+    token: str
     read_only: bool
     static: dict[str, bytes] = field(default_factory=static_files)
 
@@ -118,18 +123,18 @@ class Application:
         return Guarded(inner, self.gate, self._lets_in)
 
     def _lets_in(self, request: Request) -> bool:
-        """Whether a request may lead anywhere; where a token is needed, only the page, without."""
+        """Whether a request may lead anywhere; without the token only to the page."""
         # not request.url, of which the Host header is a part
         is_entrance = request.scope["path"] == "/" and request.method in SAFE
-        return self.token is None or is_entrance or self._session_of(request) is not None
+        return is_entrance or self._is_welcome(self._cookie_of(request)[0])
 
     # ---- the page
 
     async def page(self, request: Request) -> Response:
-        """The page itself; a browser that has no session gets one, if it may."""
+        """The page itself; a browser that shows the token, or did before, gets a session."""
         token = request.query_params.get("token")
         is_known = self._session_of(request) is not None
-        if not (is_known or self._is_welcome(token or "")):
+        if not any(map(self._is_welcome, (token or "", self._cookie_of(request)[0]))):
             return Response(NO_TOKEN, 401, media_type="text/html")
         if token is None:
             response = _file(self.static["index.html"], ".html")
@@ -140,11 +145,17 @@ class Application:
                 name = self.sessions.new()
             except TooLargeError as error:
                 raise Refused(503, error.message) from None
-            response.set_cookie(self.cookie, name, httponly=True, samesite="lax", path="/")
+            held = f"{self.token}.{name}"
+            response.set_cookie(self.cookie, held, httponly=True, samesite="lax", path="/")
         return response
 
     def _is_welcome(self, token: str) -> bool:
-        return self.token is None or hmac.compare_digest(token.encode(), self.token.encode())
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
+    def _cookie_of(self, request: Request) -> tuple[str, str]:
+        """The token and the name of the session that a browser remembers."""
+        token, _, name = request.cookies.get(self.cookie, "").partition(".")
+        return token, name
 
     async def file(self, request: Request) -> Response:
         """A style sheet or a script: one of a fixed list."""
@@ -257,7 +268,8 @@ class Application:
     # ---- who asks
 
     def _session_of(self, request: Request) -> Session | None:
-        return self.sessions.find(request.cookies.get(self.cookie, ""))
+        token, name = self._cookie_of(request)
+        return self.sessions.find(name) if self._is_welcome(token) else None
 
     def _session(self, request: Request) -> Session:
         session = self._session_of(request)

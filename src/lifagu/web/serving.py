@@ -37,15 +37,13 @@ OTHER_FILES = 400  # what the server has open beside connections, and uploads on
 class Settings:
     """How to serve.
 
-    opening: how `lifagu.io.load` reads the model; port 0: any free one; token: ask for one on the
-    loopback interface as well.
+    opening: how `lifagu.io.load` reads the model; port 0: any free one.
     """
 
     model: Path | None = None
     opening: Mapping[str, Any] = field(default_factory=dict)
     host: str = "127.0.0.1"
     port: int = 8350
-    token: bool = False
     read_only: bool = False
     limits: Limits = field(default_factory=Limits)
     patience: Patience = field(default_factory=Patience)
@@ -63,7 +61,7 @@ async def _serve(
 ) -> None:
     port = listening.getsockname()[1]
     gate = Gate(settings.host, port, open=not is_loopback(settings.host))
-    token = secrets.token_urlsafe(32) if gate.open or settings.token else None
+    token = secrets.token_urlsafe(32)
     model = settings.model
     given = (
         None
@@ -90,7 +88,7 @@ async def _serve(
             timeout_graceful_shutdown=1,
         )
     )
-    ready(f"http://{in_address(gate.host)}:{port}/" + (f"?token={token}" if token else ""))
+    ready(f"http://{in_address(gate.host)}:{port}/?token={token}")
     sweeping = asyncio.create_task(_sweep(sessions))
     try:
         await server.serve(sockets=[listening])
