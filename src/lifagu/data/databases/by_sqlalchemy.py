@@ -200,13 +200,14 @@ def _to_server(address: Address, read_only: bool) -> Iterator[Any]:
         yield driver
 
 
-def _driver_errors(address: Address) -> tuple[type[Exception], ...]:
+def _driver_errors() -> tuple[type[Exception], ...]:
+    """What drivers raise, as far as they are loaded; an engine raises what SQLAlchemy has."""
     known: list[type[Exception]] = [sqlite3.Error]
-    if sys.modules.get("sqlalchemy"):  # as an engine that was handed over raises
+    if sys.modules.get("sqlalchemy"):
         import sqlalchemy
 
         known.append(sqlalchemy.exc.SQLAlchemyError)
-    if address.kind == "postgresql":
+    if sys.modules.get("psycopg"):
         import psycopg
 
         known.append(psycopg.Error)
@@ -220,7 +221,7 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
         yield
     except UnicodeDecodeError:  # of columns; cells are among the driver's own complaints
         raise FormatError(f"{before}a column has a name that is no text in UTF-8") from None
-    except _driver_errors(address) as error:
+    except _driver_errors() as error:
         told = str(getattr(error, "orig", None) or error).partition("\n")[0]
         said = f"{before}{address.masked(told)}"
         sort = getattr(error, "sqlite_errorcode", 0) & 0xFF
