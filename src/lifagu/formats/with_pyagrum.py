@@ -6,7 +6,6 @@ backwards; every table is transposed on its way in and out.
 
 from __future__ import annotations
 
-import importlib
 import os
 import warnings
 from collections.abc import Iterable, Iterator
@@ -108,7 +107,7 @@ def network_parts(path: str) -> tuple[dict[str, list[str]], list[tuple[list[str]
     with _silenced(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if path.endswith(".o3prm"):  # recent versions read it only after this
-            importlib.import_module("pyagrum.prm")
+            import pyagrum.prm  # noqa: F401
         network = peer.loadBN(path)
     variables = [network.variable(node) for node in sorted(network.nodes())]
     tensors = [tensor for _, tensor in _conditionals(network)]
