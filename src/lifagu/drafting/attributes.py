@@ -16,7 +16,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.basics.cached import cached_property
 from lifagu.drafting.asking import Asker, aliased, quoted
 from lifagu.drafting.column_values import coded, finely_coded, value_sql
-from lifagu.drafting.keys import Key, Link, Sorts
+from lifagu.drafting.keys import Key, Link, Sorts, names_of
 from lifagu.drafting.naming import GivenNames
 from lifagu.drafting.seen import SeenTable
 from lifagu.drafting.subjects import DraftSubject
@@ -113,17 +113,16 @@ class OwnColumns:
         """Columns of a subject's own tables that are no keys and no links."""
         yield from self._of_table(subject, subject.table, subject.key, None)
         for name, side in subject.sides.items():
-            table, key = self.around.tables[name], (side.key,)
-            yield from self._of_table(subject, table, key, subject.rows_of(table, key))
+            table = self.around.tables[name]
+            rows = subject.rows_of(table, side.columns, side.by)
+            yield from self._of_table(subject, table, (side.key,), rows)
 
     def _of_table(
         self, subject: DraftSubject, table: SeenTable, key: tuple[str, ...], rows: Ints | None
     ) -> Iterator[Attribute]:
         base = subject.base if rows is None else subject.sides[table.name].base
         keys = ", ".join(map(quoted, key))
-        who = set(key) | {
-            name for link in self.around.links if link.table == table.name for name in link.columns
-        }
+        who = names_of(table.name, key, self.around.links)
         for column in table.columns.values():
             sort = self.around.sorts[table.name][column.name]
             if column.name in who or sort.kind in ("left out", "group"):

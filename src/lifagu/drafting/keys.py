@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -39,9 +39,10 @@ class Key:
 
 @dataclass(frozen=True)
 class Link:
-    """Rows of a table belong to rows of another: columns here have the values of its key.
+    """Rows of a table belong to rows of another: columns here have the values of columns there.
 
-    how: who says so; dangling: rows that point to nobody.
+    These tell its rows apart, and are its key if nobody declares otherwise. how: who says so;
+    dangling: rows that point to nobody.
     """
 
     table: str
@@ -150,17 +151,34 @@ def _is_unique(table: SeenTable, columns: tuple[str, ...], asker: Asker) -> bool
 # ---- links
 
 
+def names_of(table: str, key: Sequence[str], links: Sequence[Link]) -> set[str]:
+    """Columns of a table that say who is who: its key, those of links, and where links lead."""
+    here = [link.columns for link in links if link.table == table]
+    there = [link.target_columns for link in links if link.target == table]
+    return {name for each in (key, *here, *there) for name in each}
+
+
+def are_declared(tables: Mapping[str, SeenTable]) -> bool:
+    """Whether a database declares foreign keys, so that nobody has to guess."""
+    return any(each.table.foreign_keys for each in tables.values())
+
+
 def links_of(
     tables: Mapping[str, SeenTable],
     keys: Mapping[str, Key],
     told: Mapping[str, str | None],
     asker: Asker,
 ) -> list[Link]:
-    """All links, each column's best one; told: by ``table.column`` the table, or None for none."""
+    """All links, each column's best one; told: by ``table.column`` the table, or None for none.
+
+    Where foreign keys are declared, and be it one, no other is found out.
+    """
     found: list[Link] = []
+    is_declared = are_declared(tables)
     for table in tables.values():
         known = set[tuple[str, ...]]()
-        for link in [*_told(table, keys, told), *_declared(table, tables, keys)]:
+        declared = list(_declared(table, tables, keys, asker))
+        for link in [*_told(table, keys, told, declared), *declared]:
             if (
                 link.columns not in known
                 and told.get(f"{table.name}.{link.columns[0]}", "") is not None
@@ -173,6 +191,8 @@ def links_of(
                         "none of its values is a key there"
                     )
                 found.append(counted)
+        if is_declared:
+            continue
         if not any(len(each) > 1 for each in known):
             found += _by_all_names(table, tables, keys, asker)
         for column in table.columns.values():
@@ -184,6 +204,23 @@ def links_of(
                 if guess is not None and (back is None or (guess.how, back.how) == (NAMED, MET)):
                     found = [*(each for each in found if each is not back), guess]
     return [_to_main(each, found, tables, keys, asker) for each in found]
+
+
+def offered_links(
+    tables: Mapping[str, SeenTable],
+    keys: Mapping[str, Key],
+    links: Sequence[Link],
+    told: Mapping[str, str | None],
+    asker: Asker,
+) -> Iterator[Link]:
+    """Where foreign keys are declared, columns beside them that are called like another's key."""
+    for table in tables.values() if are_declared(tables) else ():
+        linked = {name for link in links if link.table == table.name for name in link.columns}
+        for column in table.columns.values():
+            if column.name not in linked and f"{table.name}.{column.name}" not in told:
+                guess = _guessed(table, column, tables, keys, asker)
+                if guess is not None and guess.how == NAMED:
+                    yield guess
 
 
 def _to_main(
@@ -203,7 +240,11 @@ def _to_main(
         and each.target != each.table
     }
     main, met = link, {link.target}
-    while main.target in own and own[main.target].target not in met:
+    while (
+        main.target in own
+        and main.target_columns == own[main.target].columns
+        and own[main.target].target not in met
+    ):
         there = own[main.target]
         met.add(there.target)
         main = Link(link.table, link.columns, there.target, there.target_columns, link.how)
@@ -230,11 +271,18 @@ def _by_all_names(
 
 
 def _told(
-    table: SeenTable, keys: Mapping[str, Key], told: Mapping[str, str | None]
+    table: SeenTable,
+    keys: Mapping[str, Key],
+    told: Mapping[str, str | None],
+    declared: Sequence[Link],
 ) -> Iterator[Link]:
     for place, target in told.items():
         name, _, column = place.rpartition(".")
         if name == table.name and target is not None:
+            same = [each for each in declared if (each.columns, each.target) == ((column,), target)]
+            if same:
+                yield replace(same[0], how=SAID)
+                continue
             if len(keys[target].columns) != 1:
                 raise ModelError(
                     f"{place} cannot name rows of {target}, as no single column tells these apart"
@@ -243,13 +291,30 @@ def _told(
 
 
 def _declared(
-    table: SeenTable, tables: Mapping[str, SeenTable], keys: Mapping[str, Key]
+    table: SeenTable, tables: Mapping[str, SeenTable], keys: Mapping[str, Key], asker: Asker
 ) -> Iterator[Link]:
+    """Foreign keys, whether they lead to the key of a table or to others that tell rows apart."""
     for each in table.table.foreign_keys:
-        pairs = dict(zip(each.target, each.columns, strict=True))
-        target = keys[each.table].columns if each.table in tables else ()
-        if target and set(pairs) == set(target) and all(c in table.columns for c in each.columns):
-            yield Link(table.name, tuple(pairs[c] for c in target), each.table, target, "declared")
+        target = tables.get(each.table)
+        if target is None or not all(name in table.columns for name in each.columns):
+            continue
+        pairs, key = dict(zip(each.target, each.columns, strict=True)), keys[each.table].columns
+        there = key if set(pairs) == set(key) else each.target
+        if there == key or _tell_apart(target, there, asker):
+            here = tuple(pairs[name] for name in there)
+            yield Link(table.name, here, each.table, there, "declared")
+
+
+def _tell_apart(table: SeenTable, columns: tuple[str, ...], asker: Asker) -> bool:
+    """Whether no two rows have the same in columns, NULLs aside; SQLite takes any as a target."""
+    if not all(name in table.columns for name in columns):
+        return False
+    if set(columns) in map(set, (table.table.primary_key, *table.table.unique)):
+        return True
+    listed = ", ".join(map(quoted, columns))
+    known = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in columns)
+    often = f"SELECT 1 FROM {table.base} WHERE {known} GROUP BY {listed} HAVING count(*) > 1"
+    return asker.numbers(f"SELECT count(*) FROM ({often}) AS often") == [0]
 
 
 def _counted(link: Link, tables: Mapping[str, SeenTable], asker: Asker) -> Link:
@@ -265,7 +330,7 @@ def _counted(link: Link, tables: Mapping[str, SeenTable], asker: Asker) -> Link:
         f"SELECT count(*) FROM {child.base} AS c LEFT JOIN {parent.base} AS p ON {same} "
         f"WHERE {given} AND p.{quoted(link.target_columns[0])} IS NULL"
     )
-    return Link(link.table, link.columns, link.target, link.target_columns, link.how, dangling)
+    return replace(link, dangling=dangling)
 
 
 def _guessed(

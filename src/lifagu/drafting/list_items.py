@@ -18,8 +18,8 @@ from lifagu.drafting.asking import aliased, listed, literal, quoted
 from lifagu.drafting.attributes import Attribute, Surroundings
 from lifagu.drafting.candidates import Candidate
 from lifagu.drafting.keys import Link
-from lifagu.drafting.lists import ListedValues, rows_of_keys, same_individual
-from lifagu.drafting.paths import LinkPath
+from lifagu.drafting.lists import ListedValues, rows_of_keys
+from lifagu.drafting.paths import LinkPath, same_values
 from lifagu.drafting.seen import SeenColumn
 from lifagu.drafting.subjects import DraftedDomain, DraftSubject
 
@@ -63,7 +63,7 @@ class ListItems:
         )
         if not 0 < len(items) <= MOST_LISTED:
             return None
-        rows, codes = rows_of_keys(subject, owners), _in_order(items)
+        rows, codes = rows_of_keys(subject, link, owners), _in_order(items)
         pairs = np.column_stack([rows, codes])[rows >= 0]
         if len(pairs) < LEAST_SHARED * len(np.unique(pairs[:, 1])):
             return None
@@ -114,7 +114,7 @@ class ListItems:
         chosen.append(f"l.{value} AS {quoted(variable.lower())}")
         rows_sql = (
             f"SELECT DISTINCT {', '.join(chosen)} FROM {subject.base} AS s "
-            f"JOIN {table.base} AS l ON {same_individual(link, subject, 'l', 's')} "
+            f"JOIN {table.base} AS l ON {same_values(link, 'l', 's')} "
             f"WHERE {self._has(link, column, 'l.')}"
         )
         path = LinkPath(subject, items, rows, codes, (variable,), rows_sql, spoken)

@@ -17,7 +17,8 @@ from lifagu.drafting.asking import listed, literal, quoted
 from lifagu.drafting.attributes import BOOLEAN, Attribute, Surroundings, spread
 from lifagu.drafting.column_values import binned, coded, value_sql
 from lifagu.drafting.columns import sort_of
-from lifagu.drafting.keys import Link
+from lifagu.drafting.keys import Link, names_of
+from lifagu.drafting.paths import same_values
 from lifagu.drafting.seen import SeenColumn
 from lifagu.drafting.subjects import DraftSubject
 from lifagu.graph.bins import number_of
@@ -42,7 +43,7 @@ class ListedValues:
 
         asked: columns that are to be predicted, and so tell nothing here.
         """
-        if subject.is_numbered or self.around.tables[link.table].rows > MOST_PAIRS:
+        if self.around.tables[link.table].rows > MOST_PAIRS:
             return
         table = self.around.tables[link.table]
         yield self._count(subject, link)
@@ -66,7 +67,7 @@ class ListedValues:
     ) -> list[SeenColumn]:
         """Columns of a list whose values tell by standing there."""
         table = self.around.tables[link.table]
-        if subject.is_numbered or table.rows > MOST_PAIRS:
+        if table.rows > MOST_PAIRS:
             return []
         apart = {*link.columns, *(self._long(link, asked) or ())}
         return [
@@ -80,9 +81,8 @@ class ListedValues:
 
     def _names(self, table: str) -> set[str]:
         """Columns that name somebody, whose numbers are no quantities."""
-        links = {name for link in self.around.links if link.table == table for name in link.columns}
         key = self.around.keys[table].columns
-        return links | set(key if len(key) == 1 else ())
+        return names_of(table, key if len(key) == 1 else (), self.around.links)
 
     def _long(self, link: Link, asked: Collection[tuple[str, str]]) -> tuple[str, str] | None:
         """The columns attribute and value of a long table: each attribute stands once, and varies.
@@ -110,7 +110,7 @@ class ListedValues:
         name = self.around.names.described(f"Number of {self._spoken(link)}")
         keys = _columns(link)
         inner = f"SELECT {keys}, count(*) AS n FROM {self._base(link)} GROUP BY {keys}"
-        found = self._looked_up(subject, inner, 0.0)
+        found = self._looked_up(subject, link, inner, 0.0)
         value = "CASE WHEN l.n IS NULL THEN 0 ELSE l.n END"
         return self._numeric(
             subject,
@@ -126,7 +126,7 @@ class ListedValues:
             f"SELECT {_columns(link)}, avg({quoted(column.name)}) AS n "
             f"FROM {self._base(link)} GROUP BY {_columns(link)}"
         )
-        found = self._looked_up(subject, inner, np.nan)
+        found = self._looked_up(subject, link, inner, np.nan)
         return self._numeric(
             subject,
             name,
@@ -158,7 +158,7 @@ class ListedValues:
             f"SELECT item, {keys} FROM ({distinct}) AS pairs WHERE item IN ({listed(wanted)})"
         )
         texts, codes = distinct_texts(pairs[0])
-        rows = rows_of_keys(subject, pairs[1:])
+        rows = rows_of_keys(subject, link, pairs[1:])
         for item, short in zip(wanted, _shortened(wanted), strict=True):
             owners = rows[codes == texts.index(item)] if item in texts else rows[:0]
             present = np.zeros(subject.table.size, dtype=np.int64)
@@ -189,7 +189,7 @@ class ListedValues:
             f"WHERE {quoted(attribute)} IN ({listed([seen.texts[place] for place in often])})"
         )
         texts, which = distinct_texts(pairs[0])
-        rows = rows_of_keys(subject, pairs[2:])
+        rows = rows_of_keys(subject, link, pairs[2:])
         for place in often.tolist():
             item = seen.texts[place]
             mine = (which == (texts.index(item) if item in texts else -2)) & (rows >= 0)
@@ -230,14 +230,14 @@ class ListedValues:
     def _joined(self, subject: DraftSubject, link: Link, inner: str, value: str) -> str:
         """Evidence of all individuals, whether the list has rows of theirs or not."""
         keys = ", ".join(f"s.{quoted(name)}" for name in subject.key)
-        same = same_individual(link, subject, "l", "s")
+        same = same_values(link, "l", "s")
         return f"SELECT {keys}, {value} FROM {subject.base} AS s LEFT JOIN ({inner}) AS l ON {same}"
 
-    def _looked_up(self, subject: DraftSubject, inner: str, usual: float) -> Floats:
+    def _looked_up(self, subject: DraftSubject, link: Link, inner: str, usual: float) -> Floats:
         """A number for each sampled individual, from rows with its key and the number."""
         *keys, numbers = self.around.asker.columns(inner)
         found = np.full(subject.table.size, usual)
-        rows = rows_of_keys(subject, keys)
+        rows = rows_of_keys(subject, link, keys)
         known = (rows >= 0) & ~numbers.missing
         found[rows[known]] = [number_of(each) for each in numbers.values[known].tolist()]
         return found
@@ -250,11 +250,11 @@ class ListedValues:
         return Attribute(name, subject, None, (), size, codes, 0, evidence, origin, bins)
 
 
-def rows_of_keys(subject: DraftSubject, keys: Sequence[Cells]) -> Ints:
-    """The sampled row of each key that a query gave."""
-    texts = [each.texts() for each in keys]
+def rows_of_keys(subject: DraftSubject, link: Link, keys: Sequence[Cells]) -> Ints:
+    """The sampled row that each of the keys that a query gave leads to."""
+    texts, places = [each.texts() for each in keys], subject.places(link.target_columns)
     return np.fromiter(
-        (subject.places.get(key, -1) for key in zip(*texts, strict=True)),
+        (places.get(key, -1) for key in zip(*texts, strict=True)),
         dtype=np.int64,
         count=len(keys[0]),
     )
@@ -262,14 +262,6 @@ def rows_of_keys(subject: DraftSubject, keys: Sequence[Cells]) -> Ints:
 
 def _columns(link: Link) -> str:
     return ", ".join(map(quoted, link.columns))
-
-
-def same_individual(link: Link, subject: DraftSubject, here: str, there: str) -> str:
-    """The condition that a row of a list belongs to an individual."""
-    target = dict(zip(link.target_columns, link.columns, strict=True))
-    return " AND ".join(
-        f"{here}.{quoted(target[name])} = {there}.{quoted(name)}" for name in subject.key
-    )
 
 
 def _stand_once(columns: list[Ints]) -> bool:

@@ -27,11 +27,16 @@ def row_name(columns: Iterable[str]) -> str:
     >>> row_name(["a"]), row_name(["a", "Row_Number"])
     ('row_number', 'row_number_2')
     """
-    taken, name, number = {each.lower() for each in columns}, "row_number", 1
-    while name in taken:
+    return free_name("row_number", columns)
+
+
+def free_name(name: str, columns: Iterable[str]) -> str:
+    """A name that no column has, whatever the case of letters: this one, or with a number."""
+    taken, offer, number = {each.lower() for each in columns}, name, 1
+    while offer.lower() in taken:
         number += 1
-        name = f"row_number_{number}"
-    return name
+        offer = f"{name}_{number}"
+    return offer
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from lifagu.basics.words import counted
 from lifagu.drafting.asking import quoted
 from lifagu.drafting.attributes import Attribute
+from lifagu.drafting.columns import SERIAL
 from lifagu.drafting.found import FoundOut, is_nearly_empty
-from lifagu.drafting.keys import SAID, Link
+from lifagu.drafting.keys import SAID, Link, names_of
 
 FEW_RECORDS = 100  # values of a column below which it is said
 MANY_DANGLING = 0.01
-SPREAD = 0.8  # of the keys of a table, over which numbers are that may name its rows
 MOST_NAMES = 8
 FEW_ROWS, MOSTLY_KNOWN = 20, 0.5  # of a label where a column is always empty, and gaps elsewhere
 
@@ -41,33 +41,45 @@ class Saying:
 PYTHON = Saying()
 
 
-def left_out(found: FoundOut) -> Iterator[str]:
+def left_out(found: FoundOut) -> Iterator[tuple[str, str]]:
     """Columns that are no relations, and why; relations that tell nothing."""
-    who = {(link.table, name) for link in found.links for name in link.columns}
-    who |= {(name, column) for name, key in found.keys.items() for column in key.columns}
+    who = {
+        (table, name)
+        for table, key in found.keys.items()
+        for name in names_of(table, key.columns, found.links)
+    }
     for table, sorts in found.sorts.items():
         for column, sort in sorts.items():
             if sort.kind == "left out" and (table, column) not in who:
-                yield f"- {table}.{column}: {sort.why}"
+                yield f"{table}.{column}", sort.why
             gaps = found.tables[table].columns[column].gaps
             if sort.kind == "group" and gaps and (table, column) not in who:
-                why = f"{sort.why}; its gaps are not predicted"
-                yield f"- {table}.{column}, {counted(gaps, 'gap')}: {why}"
+                place = f"{table}.{column}, {counted(gaps, 'gap')}"
+                yield place, f"{sort.why}; its gaps are not predicted"
     for seen in found.tables.values():
         for each in seen.table.columns:
             if each.kind == "other":
-                yield f"- {seen.name}.{each.name}: values of its type are not compared"
+                yield f"{seen.name}.{each.name}", "values of its type are not compared"
     empty = [each for each in found.attributes if each.gaps and is_nearly_empty(each)]
     for rare in empty:
         if not any(rare is other for other in found.asked):
-            yield f"- {rare.origin} is nearly always empty; name it to have it predicted"
+            yield rare.origin, "it is nearly always empty; name it to have it predicted"
     for origin in found.flat:
-        yield f"- {origin}: nearly all of its numbers are the same"
+        yield origin, "nearly all of its numbers are the same"
     used = {id(each) for each in found.used}
     idle = [each.name for each in found.attributes if id(each) not in used and each.column]
-    idle += _idle_columns(found, who)
-    if idle:
-        yield f"- tells nothing about what is to be predicted: {', '.join(idle)}"
+    for place in (*idle, *_idle_columns(found, who)):
+        yield place, "it tells nothing about what is to be predicted"
+
+
+def by_reason(left: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Lines of a report: each reason once, with all that it holds for."""
+    places: dict[str, list[str]] = {}
+    for place, why in left:
+        places.setdefault(why, []).append(place)
+    for why, every in places.items():
+        several = f" ({len(every)} times)" if len(every) > 1 else ""
+        yield f"- {why}{several}: {', '.join(every)}" if several else f"- {every[0]}: {why}"
 
 
 def _idle_columns(found: FoundOut, who: Collection[tuple[str, str]]) -> Iterator[str]:
@@ -110,64 +122,81 @@ def questions(found: FoundOut, saying: Saying = PYTHON) -> Iterator[str]:
         first = f"{links[0].table}.{links[0].columns[0]}"
         none = saying.no_link.format(place=first)
         yield f"- Are these links right? {shown}. {none} says that one is none."
-    for name, seen in found.tables.items():
-        followed = {link.columns for link in found.links if link.table == name}
-        for key in seen.table.foreign_keys:
-            if not set(key.columns) <= {each for columns in followed for each in columns}:
-                yield (
-                    f"- {name}.{', '.join(key.columns)} names {key.table} by "
-                    f"{', '.join(key.target)}, which is not the key that was taken; "
-                    f"{saying.of_key(key.table, key.target)} follows it."
-                )
-    for link in found.links:
-        if link.dangling > MANY_DANGLING * found.tables[link.table].rows:
-            yield _dangling(link)
-    for name, column in _maybe_links(found):
+    if lost := list(_not_followed(found)):
         yield (
-            f"- All values of {name}.{column} are keys of {name}. Does it name rows there? "
-            f"{saying.link.format(place=f'{name}.{column}', target=name)} says so."
+            "- Are these foreign keys as they should be? They are not followed, as several rows "
+            f"there have the same values: {some_names(lost)}."
+        )
+    if found.schema.offered:
+        shown = some_names([str(each) for each in found.schema.offered])
+        yield (
+            "- Do these name rows, though no foreign key says so? They are called so, and have "
+            f"the values: {shown}. {_said(found.schema.offered[0], saying)} says so."
+        )
+    dangling = [
+        each
+        for each in found.links
+        if each.dangling > MANY_DANGLING * found.tables[each.table].rows
+    ]
+    if dangling:
+        shown = some_names([f"{each} ({counted(each.dangling, 'row')})" for each in dangling])
+        yield f"- Why do rows name somebody who is not there? {shown}."
+    if maybe := list(_maybe_links(found)):
+        shown = some_names([f"{each.table}.{each.columns[0]}" for each in maybe])
+        yield (
+            f"- Do these name rows of their own table, as all of their values are keys there? "
+            f"{shown}. {_said(maybe[0], saying)} says so."
         )
     yield from _about_columns(found)
 
 
-def _maybe_links(found: FoundOut) -> Iterator[tuple[str, str]]:
-    """Numbers that may name rows of their own table, as a manager does, though no name says so.
+def _said(link: Link, saying: Saying) -> str:
+    """How to say that a link is one."""
+    return saying.link.format(place=f"{link.table}.{link.columns[0]}", target=link.target)
 
-    Those of rows that merely count have all small numbers among them, also weights and ages; so
-    numbers have to be spread over the keys.
+
+def _not_followed(found: FoundOut) -> Iterator[str]:
+    """Foreign keys between what was read that are no links, though nobody said so."""
+    for name, seen in found.tables.items():
+        followed = {each for link in found.links if link.table == name for each in link.columns}
+        for key in seen.table.foreign_keys:
+            target = found.tables.get(key.table)
+            if target is None or f"{name}.{key.columns[0]}" in found.settings.links:
+                continue
+            are_read = {*key.columns} <= {*seen.columns} and {*key.target} <= {*target.columns}
+            if are_read and not {*key.columns} <= followed:
+                yield f"{name}.{', '.join(key.columns)} → {key.table} by {', '.join(key.target)}"
+
+
+def _maybe_links(found: FoundOut) -> Iterator[Link]:
+    """Columns that may name other rows of their own table, as a manager does.
+
+    Numbers such as ages are keys of rows that merely count as well, so they must be called like
+    identifiers; texts that are keys are so hardly by chance.
     """
     for name, seen in found.tables.items():
         key = found.keys[name].columns
-        if len(key) != 1 or seen.is_sampled or seen.columns[key[0]].family != "integer":
+        if len(key) != 1 or seen.is_sampled:
             continue
-        known = seen.columns[key[0]].distinct
-        width = _spread_of(known)
+        there, who = seen.columns[key[0]], names_of(name, key, found.links)
         for column in seen.columns.values():
-            sort = found.sorts[name][column.name]
-            many = len(column.texts) >= max(FEW_ROWS, 0.05 * len(known))
-            if (
-                sort.kind == "number"
-                and many
-                and (column.name,) != key
-                and known >= column.distinct
-                and _spread_of(column.distinct) > SPREAD * width
-            ):
-                yield name, column.name
-
-
-def _spread_of(texts: Collection[str]) -> float:
-    """How far whole numbers are apart at most."""
-    numbers = [float(each) for each in texts]
-    return max(numbers) - min(numbers)
+            is_told = column.name in who or f"{name}.{column.name}" in found.settings.links
+            named = column.family == "text" or SERIAL.search(column.name)
+            many = len(column.texts) >= max(FEW_ROWS, 0.05 * len(there.texts))
+            if is_told or not named or not many or column.family != there.family:
+                continue
+            if column.distinct <= there.distinct and column.cells.texts() != there.cells.texts():
+                yield Link(name, (column.name,), name, key, "")
 
 
 def _about_columns(found: FoundOut) -> Iterator[str]:
     read: dict[str, list[str]] = {}
+    nothing: list[str] = []
     commas: dict[str, list[str]] = {}
     for table, sorts in found.sorts.items():
         for column, sort in sorts.items():
             if "if nothing means no" in sort.why:
-                yield f"- Does NULL in {table}.{column} mean no? Then write a value for it."
+                nothing.append(f"{table}.{column}")
             words = dict.fromkeys(text for text in sort.blanks if text.strip())
             if sort.comma is not None:
                 sign = "a decimal point" if sort.comma else "a mark of thousands"
@@ -178,6 +207,8 @@ def _about_columns(found: FoundOut) -> Iterator[str]:
                     for text, number in list(odd.items())[:3]
                 )
                 read.setdefault(shown, []).append(f"{table}.{column}")
+    if nothing:
+        yield f"- Does NULL in {some_names(nothing)} mean no? Then write a value for it."
     for shown, places in read.items():
         yield f"- Is it right to read {shown} in {some_names(places)}?"
     for sign, places in commas.items():
@@ -192,14 +223,13 @@ def _about_columns(found: FoundOut) -> Iterator[str]:
             f"- Always empty where {condition}: {what}. What has no meaning there is predicted all "
             "the same; do not use it."
         )
-    for each in found.asked:
-        known = int((each.codes >= 0).sum())
-        if known < FEW_RECORDS:
-            yield f"- {each.name} has only {known} values; more of them would help."
+    many = [(each.name, int((each.codes >= 0).sum())) for each in found.asked]
+    if few := [f"{name} ({known})" for name, known in many if known < FEW_RECORDS]:
+        yield f"- More values would help where there are few: {some_names(few)}."
 
 
 def some_names(names: Sequence[str]) -> str:
-    """GivenNames in a sentence, not too many."""
+    """Names in a sentence, not too many."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
 
@@ -226,10 +256,3 @@ def _empty_where(
                 best = max(best, (int(many[place]), other, other.labels[place]), key=lambda x: x[0])
     if best[1] is not None:
         yield best[1], best[2]
-
-
-def _dangling(link: Link) -> str:
-    return (
-        f"- Why do {link.dangling:,} rows of {link.table} name somebody in {link.columns[0]} "
-        f"who is not in {link.target}?"
-    )

@@ -91,19 +91,20 @@ class PathFinder:
     def _is_own(self, subject: DraftSubject, link: Link) -> bool:
         """Whether a link only says that a table is about the same individuals."""
         side = subject.sides.get(link.table)
-        return side is not None and link.columns == (side.key,)
+        return side is not None and link.columns == side.columns
 
     def _along(self, subject: DraftSubject, steps: list[Link]) -> LinkPath | None:
         table = self.tables[steps[0].table]
         rows = np.arange(table.size)
         if table is not subject.table:
-            rows = subject.rows_of(table, (subject.sides[table.name].key,))
+            side = subject.sides[table.name]
+            rows = subject.rows_of(table, side.columns, side.by)
         others, there = np.arange(table.size), subject
         for link in steps:
             here, target = self.tables[link.table], self.subject_of.get(link.target)
-            if target is None or target.name != link.target or target.is_numbered:
+            if target is None or target.name != link.target:
                 return None
-            found = target.rows_of(here, link.columns)
+            found = target.rows_of(here, link.columns, link.target_columns)
             others, there = np.where(others >= 0, found[others], -1), target
         known = (rows >= 0) & (others >= 0)
         if there is subject:  # nobody goes with oneself
@@ -154,8 +155,8 @@ class PathFinder:
             for part, variable in zip(other.key, variables, strict=True)
             if variable not in subject.variables
         ]
-        simple = len(steps) == 1 and not first.dangling and other.is_whole
-        if simple:
+        by_key = first.target_columns == other.key
+        if len(steps) == 1 and by_key and not first.dangling and other.is_whole:
             here = dict(zip(first.target_columns, first.columns, strict=True))
             chosen += [f"a.{quoted(here[part])} AS {_alias(variable)}" for part, variable in new]
             given = " AND ".join(f"a.{quoted(column)} IS NOT NULL" for column in first.columns)
@@ -166,11 +167,7 @@ class PathFinder:
         for number, link in enumerate(steps):
             alias = "bcd"[number]
             there = self.subject_of[link.target]
-            pairs = zip(link.columns, link.target_columns, strict=True)
-            same = " AND ".join(
-                f"{alias}.{quoted(target)} = {last}.{quoted(column)}" for column, target in pairs
-            )
-            joins += f" JOIN {there.base} AS {alias} ON {same}"
+            joins += f" JOIN {there.base} AS {alias} ON {same_values(link, last, alias)}"
             last = alias
         chosen += [f"{last}.{quoted(part)} AS {_alias(variable)}" for part, variable in new]
         if other is subject:
@@ -180,14 +177,12 @@ class PathFinder:
     def _through(self, subject: DraftSubject, one: Link, two: Link) -> LinkPath | None:
         """Through a list whose rows name both."""
         table, other = self.tables[one.table], self.subject_of[two.target]
-        plain = (
-            subject.is_single and other.is_single and not (subject.is_numbered or other.is_numbered)
-        )
-        if table.rows > MOST_NEIGHBOURS or table.is_sampled or not plain:
+        if table.rows > MOST_NEIGHBOURS or table.is_sampled:
             return None
-        if not (subject.is_whole and other.is_whole):
+        if not (subject.is_single and other.is_single and subject.is_whole and other.is_whole):
             return None
-        rows, others = subject.rows_of(table, one.columns), other.rows_of(table, two.columns)
+        rows = subject.rows_of(table, one.columns, one.target_columns)
+        others = other.rows_of(table, two.columns, two.target_columns)
         known = (rows >= 0) & (others >= 0)
         if other is subject:
             known &= rows != others
@@ -196,18 +191,32 @@ class PathFinder:
         if other is subject:
             variable = capitalised(two.columns[0])
             variable += "_2" if variable.lower() == subject.variables[0].lower() else ""
-        here, there = quoted(one.columns[0]), quoted(two.columns[0])
+        base, here, there = table.base, quoted(one.columns[0]), quoted(two.columns[0])
+        by_key = one.target_columns == subject.key and two.target_columns == other.key
+        if not by_key:
+            base = (
+                f"(SELECT b.{quoted(subject.key[0])} AS one, c.{quoted(other.key[0])} AS other "
+                f"FROM {base} AS a JOIN {subject.base} AS b ON {same_values(one, 'a', 'b')} "
+                f"JOIN {other.base} AS c ON {same_values(two, 'a', 'c')}) AS pairs"
+            )
+            here, there = "one", "other"
         apart = f" AND {here} <> {there}" if other is subject else ""
         for link, column, end in ((one, here, subject), (two, there, other)):
-            if link.dangling:  # rows that name nobody are left out
+            if link.dangling and by_key:  # rows that name nobody are left out
                 apart += f" AND {column} IN (SELECT {quoted(end.key[0])} FROM {end.base})"
         sql = (
             f"SELECT DISTINCT {here} AS {_alias(subject.variables[0])}, "
-            f"{there} AS {_alias(variable)} FROM {table.base} "
+            f"{there} AS {_alias(variable)} FROM {base} "
             f"WHERE {here} IS NOT NULL AND {there} IS NOT NULL{apart}"
         )
         told = f"those that {one.table} names with it ({two.columns[0]})"
         return LinkPath(subject, other, pairs[:, 0], pairs[:, 1], (variable,), sql, told)
+
+
+def same_values(link: Link, here: str, there: str) -> str:
+    """The condition that a row belongs to a row, by what both are called in a query."""
+    pairs = zip(link.columns, link.target_columns, strict=True)
+    return " AND ".join(f"{there}.{quoted(to)} = {here}.{quoted(name)}" for name, to in pairs)
 
 
 def _alias(variable: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lifagu.basics.words import counted
 from lifagu.drafting.attributes import Attribute
 from lifagu.drafting.found import FoundOut
-from lifagu.drafting.open_questions import Saying, left_out, questions
+from lifagu.drafting.open_questions import Saying, by_reason, left_out, questions
 
 if TYPE_CHECKING:
     from lifagu.questions.validating.result import Validation
@@ -25,7 +25,7 @@ def report(found: FoundOut, source: str, validation: Validation | None, saying: 
         _section("Keys and links", _keys(found)),
         _section("What is to be predicted, and from what", _relations(found)),
         _section("Which tables are learned", _tables(found)),
-        _section("What was left out", left_out(found)),
+        _section("What was left out", by_reason(left_out(found))),
         _section("What it would like to know", questions(found, saying)),
         _quality(validation),
         _next(),
@@ -45,6 +45,7 @@ def facts(found: FoundOut, saying: Saying) -> dict[str, Any]:
                 "table": link.table,
                 "columns": list(link.columns),
                 "to": link.target,
+                "by": list(link.target_columns),
                 "how": link.how,
                 "dangling": link.dangling,
             }
@@ -64,7 +65,7 @@ def facts(found: FoundOut, saying: Saying) -> dict[str, Any]:
             {"name": each.name, "gain": round(each.gain, 6), "why": each.told}
             for each in found.drafted
         ],
-        "left_out": list(left_out(found)),
+        "left_out": [f"{place}: {why}" for place, why in left_out(found)],
         "questions": list(questions(found, saying)),
         "largest_table": found.width.entries,
         "given_up": [each.name for each in found.width.given_up],
@@ -161,7 +162,9 @@ def _keys(found: FoundOut) -> Iterator[str]:
             yield f"- {name}: {key.how}"
     for link in found.links:
         nobody = f"; {link.dangling:,} rows point to nobody" if link.dangling else ""
-        yield f"- {link.table}.{', '.join(link.columns)} → {link.target} ({link.how}{nobody})"
+        is_key = link.target_columns == found.keys[link.target].columns
+        by = "" if is_key else f" by {_columns(link.target_columns)}"
+        yield f"- {link}{by} ({link.how}{nobody})"
 
 
 def _relations(found: FoundOut) -> Iterator[str]:

@@ -10,7 +10,7 @@ from lifagu.data.databases import Database
 from lifagu.drafting.asking import Asker, aliased, listed, quoted
 from lifagu.drafting.candidates import codes_of_groups
 from lifagu.drafting.columns import ColumnSort, sort_of
-from lifagu.drafting.keys import Key, Link, Sorts, key_of, links_of
+from lifagu.drafting.keys import Key, Link, Sorts, key_of, links_of, names_of, offered_links
 from lifagu.drafting.naming import row_name
 from lifagu.drafting.seen import SeenTable, in_order_of, see
 from lifagu.errors import ModelError, did_you_mean
@@ -62,7 +62,8 @@ class TableInPart:
 @dataclass(frozen=True, eq=False)
 class Schema:
     """Tables by name, in order; skipped: others, and why; lists: tables whose rows only say
-    something of others; bases: what stands after FROM; parts: tables that are taken in part.
+    something of others; bases: what stands after FROM; parts: tables that are taken in part;
+    offered: links that no foreign key declares, though names and values would have them.
     """
 
     tables: Mapping[str, SeenTable]
@@ -73,6 +74,7 @@ class Schema:
     lists: Mapping[str, bool]
     bases: Mapping[str, str]
     parts: tuple[TableInPart, ...]
+    offered: tuple[Link, ...]
 
 
 def read_schema(
@@ -105,6 +107,7 @@ def read_schema(
         lists,
         {name: base for name, (base, _) in bases.items()},
         tuple(part for name, (_, part) in bases.items() if part and not lists[name]),
+        tuple(offered_links(tables, keys, links, settings.links, asker)),
     )
 
 
@@ -215,8 +218,7 @@ class _Places:
 
     def _gaps(self, name: str) -> list[str]:
         """Columns of a table that have gaps to be predicted."""
-        who = {column for link in self.links if link.table == name for column in link.columns}
-        who |= set(self.keys[name].columns)
+        who = names_of(name, self.keys[name].columns, self.links)
         wanted = {each.lower() for each in self.settings.predict}
         return [
             column.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,8 +11,10 @@ from lifagu.basics.arrays import Ints
 from lifagu.basics.cached import cached_property
 from lifagu.drafting.asking import aliased, quoted
 from lifagu.drafting.keys import Key, Link
-from lifagu.drafting.naming import GivenNames, row_name
+from lifagu.drafting.naming import GivenNames, free_name, row_name
 from lifagu.drafting.seen import SeenTable
+
+Places = Mapping[tuple[str | None, ...], int]  # rows by what their columns say
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,15 @@ class DraftedDomain:
 
 @dataclass(frozen=True)
 class Side:
-    """A further table about the same individuals: its key column, and what stands after FROM."""
+    """A further table about the same individuals: their names there, and what stands after FROM.
+
+    by: the columns of the main table that its own have the values of.
+    """
 
     key: str
     base: str
+    columns: tuple[str, ...]
+    by: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,26 +76,33 @@ class DraftSubject:
         return ", ".join(self.variables)
 
     @cached_property
-    def places(self) -> Mapping[tuple[str, ...], int]:
-        """For each key that was sampled its row."""
-        if self.is_numbered:
-            return {}
-        columns = [self.table.columns[name] for name in self.key]
-        texts = [np.array([*each.texts, ""], dtype=object)[each.codes] for each in columns]
-        return {key: row for row, key in enumerate(zip(*texts, strict=True))}
+    def _places(self) -> dict[tuple[str, ...], Places]:
+        return {}
 
-    def rows_of(self, table: SeenTable, columns: Iterable[str]) -> Ints:
-        """For each sampled row of a table the sampled row that its columns name, -1 for none."""
-        seen = [table.columns[name] for name in columns]
-        if len(seen) == 1:
-            (one,) = seen
-            found = [self.places.get((text,), -1) for text in one.texts]
+    def places(self, by: tuple[str, ...]) -> Places:
+        """For all that was sampled in columns that tell rows apart the row, NULLs aside."""
+        if by not in self._places:
+            self._places[by] = {
+                each: row for row, each in enumerate(_texts(self.table, by)) if None not in each
+            }
+        return self._places[by]
+
+    def rows_of(self, table: SeenTable, columns: Sequence[str], by: tuple[str, ...]) -> Ints:
+        """For each sampled row of a table the sampled row here with the same, -1 for none."""
+        places = self.places(by)
+        if len(columns) == 1:
+            one = table.columns[columns[0]]
+            found = [places.get((text,), -1) for text in one.texts]
             return np.array([*found, -1], dtype=np.int64)[one.codes]
-        texts = [np.array([*each.texts, ""], dtype=object)[each.codes] for each in seen]
-        keys = zip(*texts, strict=True)
-        return np.fromiter(
-            (self.places.get(key, -1) for key in keys), dtype=np.int64, count=table.size
-        )
+        keys = _texts(table, columns)
+        return np.fromiter((places.get(key, -1) for key in keys), dtype=np.int64, count=table.size)
+
+
+def _texts(table: SeenTable, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+    """What each sampled row says in columns, None for NULL."""
+    seen = [table.columns[name] for name in columns]
+    texts = [np.array([*each.texts, None], dtype=object)[each.codes] for each in seen]
+    return zip(*texts, strict=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +125,13 @@ class _Finder:
     names: GivenNames
     subjects: dict[str, DraftSubject] = field(default_factory=dict)
     domains: dict[str, DraftedDomain] = field(default_factory=dict)
-    side_of: dict[str, str] = field(default_factory=dict)
+    side_of: dict[str, Link] = field(default_factory=dict)
     begun: set[str] = field(default_factory=set)
 
     def main_of(self, name: str) -> str:
         """The table that says who there is among those a table is about."""
         while name in self.side_of:
-            name = self.side_of[name]
+            name = self.side_of[name].target
         return name
 
     def add(self, name: str) -> None:
@@ -138,21 +152,32 @@ class _Finder:
             table, parts, base, domains, variables, is_numbered=not key
         )
 
-    def _owner(self, name: str, key: tuple[str, ...]) -> str | None:
-        """The table whose individuals a table's key names, each at most once."""
+    def _is_to_key(self, link: Link) -> bool:
+        """Whether a link names individuals as the model does."""
+        return link.target_columns == self.keys[link.target].columns
+
+    def _owner(self, name: str, key: tuple[str, ...]) -> Link | None:
+        """The link to the table whose individuals a table's key names, each at most once.
+
+        There is none if others name its rows otherwise, since the owner does not know how.
+        """
+        if any(link.target == name and not self._is_to_key(link) for link in self.links):
+            return None
         for link in self.links:
             mine = link.table == name and link.columns == key and not link.dangling
-            if mine and len(link.target_columns) == 1 and link.target != name:
+            if mine and len(self.keys[link.target].columns) < 2 and link.target != name:
                 self.add(link.target)
-                if self.main_of(link.target) in self.subjects:
-                    return link.target
+                main = link.target if not self._is_to_key(link) else self.main_of(link.target)
+                if main in self.subjects:
+                    return link
         return None
 
     def _domain(self, table: SeenTable, base: str, part: str, parts: int) -> str:
         """The domain of one column of a key: another subject's, or its own."""
         if parts > 1:
             for link in self.links:
-                if link.table == table.name and link.columns == (part,) and not link.dangling:
+                mine = link.table == table.name and link.columns == (part,)
+                if mine and self._is_to_key(link) and not link.dangling:
                     self.add(link.target)
                     main = self.subjects.get(self.main_of(link.target))
                     if main is not None and main.is_single and main.is_whole:
@@ -181,15 +206,31 @@ def understand(
         if not is_list[name]:
             finder.add(name)
     sides: dict[str, dict[str, Side]] = {}
-    for name in finder.side_of:
-        main, key = finder.subjects[finder.main_of(name)], keys[name].columns[0]
-        base = tables[name].base
-        if not main.is_whole:
-            mine = f"SELECT {quoted(main.key[0])} FROM {aliased(main.base)}"
-            base = f"(SELECT * FROM {base} WHERE {quoted(key)} IN ({mine}))"
-        sides.setdefault(main.name, {})[name] = Side(key, base)
+    for name, link in finder.side_of.items():
+        main = finder.subjects[finder.main_of(name)]
+        is_to_key = link.target_columns == keys[link.target].columns
+        by = main.key if is_to_key else link.target_columns
+        key, base = _side(tables[name], main, link.columns[0], by)
+        sides.setdefault(main.name, {})[name] = Side(key, base, link.columns, by)
     subjects = {
         name: replace(each, sides=sides.get(name, {})) for name, each in finder.subjects.items()
     }
     lists = tuple(name for name in tables if is_list[name])
     return Understanding(subjects, tuple(finder.domains.values()), lists)
+
+
+def _side(
+    table: SeenTable, main: DraftSubject, column: str, by: tuple[str, ...]
+) -> tuple[str, str]:
+    """What individuals are called in a table about them, and what stands after FROM."""
+    own = main.key[0]
+    if by != main.key:
+        key = free_name(own, table.columns)
+        return key, (
+            f"(SELECT b.*, a.{quoted(own)} AS {quoted(key)} FROM {table.base} AS b "
+            f"JOIN {main.base} AS a ON a.{quoted(by[0])} = b.{quoted(column)})"
+        )
+    if main.is_whole:
+        return column, table.base
+    mine = f"SELECT {quoted(own)} FROM {aliased(main.base)}"
+    return column, f"(SELECT * FROM {table.base} WHERE {quoted(column)} IN ({mine}))"
