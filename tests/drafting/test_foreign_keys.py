@@ -282,3 +282,82 @@ def test_lists_lead_from_one_unique_column_to_another(place):
     (table,) = [each for each in draft.found.drafted if each.path is not None]
     assert table.gain > 5
     assert draft.validate().json()["log_loss"] > 0
+
+
+def test_remarks_are_made_once(place):
+    """Twenty columns of which each row has another text, and twenty links that lead to nobody."""
+    rng = np.random.default_rng(3)
+    many = [f"c{place}" for place in range(20)]
+    other = [f"x{place}" for place in range(20)]
+    b = {"id": "INTEGER PRIMARY KEY", **dict.fromkeys(other, "INTEGER REFERENCES a (id)")}
+    tables = {
+        "a": Table(
+            {"id": "INTEGER PRIMARY KEY", "v": "TEXT", **dict.fromkeys(many, "TEXT")},
+            [(row, "uv"[row % 2], *(f"{each}{row}" for each in many)) for row in range(60)],
+        ),
+        "b": Table(
+            {**b, "w": "TEXT"},
+            [
+                (row, *rng.integers(0, 70, 20).tolist(), None if row % 9 == 0 else "uv"[row % 2])
+                for row in range(200)
+            ],
+        ),
+    }
+    draft = lifagu.draft(place("sqlite", tables))
+    assert len(draft.found.links) == 20
+    report = draft.report()
+    assert report.count("every row has a text of its own") == 1
+    assert "- every row has a text of its own (20 times): a.c0, a.c1," in report
+    assert report.count("name somebody who is not there") == 1
+    assert "and 12 more." in report
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked"),
+    [
+        (lambda n: {"id": n, "age": 1 + n * 7 % 90, "a": "uv"[n % 2]}, ""),
+        (lambda n: {"id": n, "mate_id": n * 7 % 100, "a": "uv"[n % 2]}, "t.mate_id"),
+        (lambda n: {"id": f"p{n}", "mate": f"p{n * 7 % 50}", "a": "uv"[n % 2]}, "t.mate"),
+    ],
+)
+def test_only_names_and_types_make_one_ask_whether_values_are_keys(rows, asked):
+    found = [rows(n) for n in range(100)]
+    draft = lifagu.draft({"t": {name: [each[name] for each in found] for name in found[0]}})
+    assert ("rows of their own table" in draft.report()) == bool(asked)
+    assert f"are keys there? {asked}" in draft.report() or not asked
+
+
+def test_what_cannot_be_predicted_says_why(place):
+    rows = [(n, "uv"[n % 2] if n % 5 else None, "x", f"text {n}") for n in range(99)]
+    columns = {"id": "INTEGER PRIMARY KEY", "a": "TEXT", "same": "TEXT", "own": "TEXT"}
+    source = place("sqlite", {"t": Table(columns, rows)})
+    for name, why in (
+        ("same", "t.same cannot be predicted: it always says 'x'"),
+        ("T.Own", "t.own cannot be predicted: every row has a text of its own"),
+        ("id", "t.id cannot be predicted: it says who is who"),
+        ("sme", "there is no column or relation 'sme' to predict"),
+    ):
+        told = said("init", source, "--predict", name)
+        assert (told.status, told.err.count("\n")) == (2, 1)
+        assert why in told.err
+
+
+def test_what_is_left_out_may_be_linked(place):
+    source = place("sqlite", clinic(True))
+    for words in (
+        ["--leave-out", "given", "--link", "given.who=person"],
+        ["--leave-out", "ward", "--link", "person.at=ward", "--key", "ward=code"],
+    ):
+        told = said("init", source, *words, "--json")
+        assert told.status == 0, told.err
+        facts = json.loads(told.out)
+        assert words[1] not in facts["tables"]
+        assert words[1] not in {each["to"] for each in facts["links"]}
+
+
+def test_names_to_predict_add_up(place, tmp_path):
+    source = place("sqlite", clinic(True))
+    words = ["--predict", "diet", "--predict", "pain", "--out", tmp_path / "t.json"]
+    assert said("init", source, *words).status == 0
+    queries = json.loads((tmp_path / "t.json").read_text())["queries"]
+    assert [each["relation"] for each in queries] == ["Diet", "Pain"]

@@ -415,10 +415,3 @@ def test_amounts_that_happen_to_differ_are_no_key(tmp_path):
             draft = lifagu.draft(source)
             assert draft.found.keys["t"].columns == key
             assert ("C" in {each.name for each in draft.found.asked}) == (not key)
-
-
-def test_only_numbers_spread_over_all_keys_may_name_rows(tmp_path):
-    rows = [[n, n * 7 % 100 * 3, 40 + n * 7 % 60, "uv"[n % 7 % 2]] for n in range(300)]
-    draft = lifagu.draft(write(tmp_path / "t.csv", ["id", "mate", "age", "a"], rows))
-    assert "All values of t.mate are keys of t" in draft.report()
-    assert "t.age" not in draft.report()

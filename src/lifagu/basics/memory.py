@@ -34,7 +34,7 @@ def own_memory() -> int:
         return 0
 
 
-def readable_size(size: int) -> str:
+def readable_size(size: float) -> str:
     """``1.5 GiB`` and the like.
 
     >>> readable_size(3 * 2**29)

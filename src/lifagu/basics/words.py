@@ -1,5 +1,6 @@
 """Numbers in sentences, and what names begin with."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -16,6 +17,16 @@ def counted(number: int, noun: str) -> str:
     """``1 factor``, ``2 factors``, ``2 guesses``."""
     ending = "es" if noun.endswith("s") else "s"
     return f"{number} {noun}{'' if number == 1 else ending}"
+
+
+def amount(number: float, mark: str = "") -> str:
+    """A number in full, or its size where nobody would count its digits; mark: of thousands.
+
+    >>> amount(1700), amount(1700, ","), amount(10**61), amount(3e40)
+    ('1700', '1,700', 'about 10^61', 'about 10^40')
+    """
+    full = number < 10**15
+    return f"{round(number):{mark}}" if full else f"about 10^{round(math.log10(number))}"
 
 
 def percent(chance: float) -> str:

@@ -235,9 +235,9 @@ def impute(options: Options) -> None:
     with opened(options) as (case, _):
         case = placed(options, case, "impute", options.engine, "--write" if options.write else "")
         found = case.impute(
-            options.queries, engine=options.engine, out=options.out, write=options.write
+            options.queries or None, engine=options.engine, out=options.out, write=options.write
         )
-        remark_added(options, case, options.queries or ())
+        remark_added(options, case, options.queries)
         _warn(case.suspicions)
     from lifagu.cli.imputed import imputed_json, report
 

@@ -20,16 +20,77 @@ EXPLAIN = (
 PLACES = ("MODEL", "FILE", "FOLDER", "DIR", "IN", "OUT", "URL", "SOURCE")  # no empty text
 
 
+class _Once(argparse.Action):
+    """What an option says, which it can say only once."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the value; refuse another one of the same option."""
+        assert isinstance(parser, Parser)
+        if option_string is not None and self.dest in parser.given:
+            raise argparse.ArgumentError(self, "it is given twice; leave out one of them")
+        if option_string is not None:
+            parser.given.add(self.dest)
+        setattr(namespace, self.dest, True if self.nargs == 0 else values)
+
+
+class _Flag(_Once):
+    """An option without a value, which can be given only once."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=False, **settings)
+
+
+class _Added(argparse.Action):
+    """What an option says each time, all together; of two that name the same the last is no more
+    right than the first.
+    """
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one value, or several."""
+        found = list(getattr(namespace, self.dest) or ())
+        for each in values if isinstance(values, list) else [values]:
+            if isinstance(each, tuple):
+                same = [other for name, other in found if name == each[0]]
+                if same and same != [each[1]]:
+                    raise argparse.ArgumentError(
+                        self, f"it says two things of {each[0]}; leave out one of them"
+                    )
+            found.append(each)
+        setattr(namespace, self.dest, found)
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose mistakes are one line beginning with ``error: ``."""
+    """An argument parser whose mistakes are one line beginning with ``error: ``.
+
+    An option that is given twice is refused, unless it adds to what was said before, as those do
+    that take several values.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
+        self.register("action", None, _Once)
+        self.register("action", "store_true", _Flag)
+        self.register("action", "append", _Added)
         self._intermixed = False
+        self.given = set[str]()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Options may stand before, between and after arguments that there can be many of."""
         single = all(each.nargs not in (argparse.PARSER, "...") for each in self._actions)
+        if not self._intermixed:
+            self.given = set()
         if self._intermixed or not single:
             return super().parse_known_args(args, namespace)
         self._intermixed = True
@@ -51,11 +112,16 @@ class Parser(argparse.ArgumentParser):
 Group = Parser | argparse._ArgumentGroup  # what options can be added to
 
 
-def value(group: Group, name: str, metavar: str, text: str, **settings: Any) -> None:
+def value(group: Group, name: str, metavar: str | None, text: str, **settings: Any) -> None:
     """An option with a value or, if its name has no dashes, an argument."""
     if metavar in PLACES:
         settings = {"type": values.place_of, **settings}
     group.add_argument(name, metavar=metavar, help=text, **settings)
+
+
+def several_of(group: Group, name: str, metavar: str | None, text: str, **settings: Any) -> None:
+    """An option with one value or several, which can be given again to add others."""
+    value(group, name, metavar, text, nargs="+", action="append", default=[], **settings)
 
 
 def count(group: Group, name: str, metavar: str, least: int, default: int, text: str) -> None:
@@ -185,7 +251,7 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     )
     if several:
         text = f"rules to compare, side by side; {text}"
-        value(group, "--fill", "METHOD", text, nargs="+", choices=RULES, default=[])
+        several_of(group, "--fill", "METHOD", text, choices=RULES)
     else:
         group.add_argument("--fill", choices=RULES, default="", dest="by", help=text)
     flag(group, "--structure-only", "use neither kinds nor individuals")
@@ -220,9 +286,7 @@ def unknown(parser: Parser, choices: Sequence[str], several: bool = False) -> No
     )
     if several:
         text = f"{text}; several are compared"
-        parser.add_argument(
-            "--unknown", dest="ways", nargs="+", choices=choices, default=[], help=text
-        )
+        several_of(parser, "--unknown", None, text, dest="ways", choices=choices)
     else:
         parser.add_argument("--unknown", choices=choices, default="", help=text)
 

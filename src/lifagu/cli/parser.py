@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, ONE_MODEL, UNKNOWN
 from lifagu.cli import options, values
 from lifagu.cli.exit_statuses import EXIT_STATUSES
-from lifagu.cli.options import Parser, count, flag, value
+from lifagu.cli.options import Parser, count, flag, several_of, value
 
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
@@ -137,7 +137,7 @@ def _impute(parser: Parser) -> None:
         "variables or whole relations to ask about (default: what the model asks about itself, "
         "else what is near unknown factors)"
     )
-    value(parser, "--queries", "Q", text, nargs="+")
+    several_of(parser, "--queries", "Q", text)
     target = parser.add_mutually_exclusive_group()
     text = (
         "write transfers, tables, marginals and evidence into a folder: as Parquet, "
@@ -174,13 +174,13 @@ def _init(parser: Parser) -> None:
     )
     flag(parser, "--explain", "show for each relation what was chosen, and what each choice gains")
     text = "columns or relations to predict (default: all columns with gaps)"
-    value(parser, "--predict", "NAME", text, nargs="+", default=[])
+    several_of(parser, "--predict", "NAME", text)
     text = "columns that tell rows of a table apart (repeatable)"
     value(parser, "--key", "TABLE=COLUMN,…", text, **_many(values.key))
     text = "a column that names rows of a table, or none if nothing follows (repeatable)"
     value(parser, "--link", "TABLE.COLUMN=TABLE", text, **_many(values.link))
     text = "tables, or columns as TABLE.COLUMN, that are not to be used"
-    value(parser, "--leave-out", "NAME", text, nargs="+", default=[])
+    several_of(parser, "--leave-out", "NAME", text)
     text = "bins that numbers are put into (default: 3 to 5, more where there are more rows)"
     value(parser, "--bins", "N", text, type=values.at_least(2))
     count(parser, "--sample", "N", 100, 50_000, "rows of each table to look at; more are sampled")
@@ -229,7 +229,7 @@ def _validate(parser: Parser) -> None:
     count(parser, "--seed", "S", 0, 0, "which cells chance picks")
     count(parser, "--folds", "K", 1, 1, "rounds in which every cell is hidden once")
     text = "relations whose cells are hidden and scored (default: all)"
-    value(parser, "--only", "REL", text, nargs="+", default=[])
+    several_of(parser, "--only", "REL", text)
     value(parser, "--cells", "FILE", "write every hidden cell and its prediction to a .csv file")
     value(parser, "--out", "FOLDER", "write a report with figures into a folder")
     options.filling(parser, several=True)

@@ -14,7 +14,7 @@ from lifagu.drafting.candidates import Candidate
 from lifagu.drafting.choosing import ChosenTables
 from lifagu.drafting.cohorts import CohortTrial, cohort_tables, try_cohorts
 from lifagu.drafting.finer import FinerBins
-from lifagu.drafting.keys import Key, Link, Sorts
+from lifagu.drafting.keys import Key, Link, Sorts, names_of
 from lifagu.drafting.list_items import ListItems
 from lifagu.drafting.lists import ListedValues
 from lifagu.drafting.naming import GivenNames
@@ -261,9 +261,25 @@ class _Drafter:
                 met |= spoken
         for lower, name in wanted.items():
             if lower not in met and not lenient:
-                close = did_you_mean(name, [each.name for each in attributes])
-                raise ModelError(f"there is no column or relation '{name}' to predict{close}")
+                raise self._not_predicted(name, attributes)
         return found
+
+    def _not_predicted(self, name: str, attributes: Sequence[Attribute]) -> ModelError:
+        """The error about a column that no relation was made of, or that is none."""
+        schema = self.schema
+        for table, sorts in schema.sorts.items():
+            who = names_of(table, schema.keys[table].columns, schema.links)
+            for column, sort in sorts.items():
+                if name.lower() not in (column.lower(), f"{table}.{column}".lower()):
+                    continue
+                why = "nearly all of its numbers are the same"
+                if column in who:
+                    why = "it says who is who"
+                elif sort.kind != "number":
+                    why = sort.why
+                return ModelError(f"{table}.{column} cannot be predicted: {why}")
+        close = did_you_mean(name, [each.name for each in attributes])
+        return ModelError(f"there is no column or relation '{name}' to predict{close}")
 
 
 def _columns_of(attributes: Sequence[Attribute]) -> set[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lifagu.basics.progress import Progress
 from lifagu.data.databases import Database
@@ -82,6 +82,7 @@ def read_schema(
 ) -> Schema:
     """Look at all tables, and find out who is who."""
     tables, skipped = _seen(database, asker, settings, progress)
+    settings = _without_left_out(settings, skipped)
     _check(settings, tables, skipped)
     if not tables:
         raise ModelError(f"{asker.place}: there is no table with rows to draft a model of")
@@ -134,6 +135,18 @@ def _seen(
             else:
                 skipped[each.name] = "it is empty"
     return tables, skipped
+
+
+def _without_left_out(settings: DraftSettings, skipped: Mapping[str, str]) -> DraftSettings:
+    """The settings without keys and links of tables that are left out, nor links to them."""
+    gone = {each for each in settings.leave_out if each in skipped}
+    links = {
+        place: None if target in gone else target
+        for place, target in settings.links.items()
+        if place.rpartition(".")[0] not in gone
+    }
+    keys = {table: columns for table, columns in settings.keys.items() if table not in gone}
+    return replace(settings, keys=keys, links=links)
 
 
 def _check(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from lifagu.basics.inputs import whole
 from lifagu.basics.memory import default_memory_limit, readable_size
+from lifagu.basics.words import amount
 from lifagu.errors import Remedy, TooLargeError
 
 ROOM, TIMES = 128 * 2**20, 16  # what a file may take, and how often its own size on top
@@ -55,7 +56,7 @@ class Budget:
 
     def labels(self, where: Callable[[], str], what: str, count: int) -> None:
         """Pay for the labels of a range."""
-        self.take(where, f"{what} has {count} values", count * LABEL)
+        self.take(where, f"{what} has {amount(count)} values", count * LABEL)
 
     def objects(self, where: Callable[[], str], what: str, count: int) -> None:
         """Pay for names that are numbered."""

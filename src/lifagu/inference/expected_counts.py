@@ -16,6 +16,7 @@ import numpy as np
 from lifagu.basics.added_rows import Codes, add_rows, collect_rows
 from lifagu.basics.arrays import Floats, Ints, by_value, first_places, group_rows, members
 from lifagu.basics.memory import readable_size
+from lifagu.basics.words import amount
 from lifagu.errors import TooLargeError, listed
 from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.rounds import Rounds, TooWideError, plan_rounds
@@ -152,7 +153,7 @@ def _planned(task: LearningTask, observed: bool, limit: int, most: float) -> _Pl
     hidden = rows.those(np.flatnonzero(~free))
     parts = distinct_parts(hidden, sizes)
     if np.append(parts.size, 1)[parts.rows.cells].prod(axis=1).sum() > most:
-        raise TooLargeError(f"a pass multiplies more than {most:,.0f} numbers")
+        raise TooLargeError(f"a pass multiplies more than {amount(most, ',')} numbers")
     scope = group_rows(parts.rows.cells + 1)
     ties = parts.place * 2654435761 % 2**32  # alike in all parts, shuffled along chains
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.words import amount
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
@@ -109,9 +110,9 @@ def _check_groundable(case: Statement, model: FactorGraph | ParfactorGraph) -> N
     )
     if count * GROUND > limit:
         raise TooLargeError(
-            f"the model has {count} variables and factors once it is grounded, which need about "
-            f"{readable_size(count * GROUND)}, but the limit is {readable_size(limit)}; it can be "
-            "asked as it is",
+            f"the model has {amount(count)} variables and factors once it is grounded, which need "
+            f"about {readable_size(count * GROUND)}, but the limit is {readable_size(limit)}; "
+            "it can be asked as it is",
             remedy=Remedy.MORE_MEMORY,
         )
 

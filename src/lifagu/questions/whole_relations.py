@@ -12,6 +12,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.basics.choices import LIFTED_ENGINES
 from lifagu.basics.inputs import text, whole
 from lifagu.basics.names import ChosenNames, Names
+from lifagu.basics.words import amount
 from lifagu.errors import (
     ModelError,
     NoAnswerError,
@@ -195,7 +196,8 @@ def _of_classes(found: ClassMarginals, relation: int, by_name: bool) -> Relation
     count = sum(each.count for each in classes)
     named = all(words.domains[each].constants is not None for each in words.domains_of[relation])
     if by_name and not named and count > MOST_NAMED:
-        what = f"{words.relations[relation].name} has {count} individuals, told apart differently"
+        name, many = words.relations[relation].name, amount(count)
+        what = f"{name} has {many} individuals, told apart differently"
         raise TooLargeError(f"{what} under each scenario", remedy=Remedy.ASK_ONE)
     names: Names = Names("variable", [each.members for each in classes])
     of, about = np.arange(len(classes)), NO_KEYS

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members
+from lifagu.basics.memory import readable_size
+from lifagu.basics.words import amount
 from lifagu.errors import FormatError, TooLargeError, listed
 from lifagu.graph.bins import BinLabels
 from lifagu.graph.evidence import Evidence
@@ -119,13 +122,13 @@ def with_task(
 
 def _refuse_large(name: str, wanted: LearnedFactors, shape: tuple[int, ...]) -> None:
     """Tables that would not fit are refused before anybody tries."""
-    states = float(np.prod([float(each) for each in shape]))
+    states = math.prod(map(int, shape))
     many = 1 + sum(len(level.parent) for level in wanted.levels)
     if many * states > MOST:
-        each = f"{many:,} tables of " if many > 1 else ""
+        each = f"{amount(many, ',')} tables of " if many > 1 else ""
         raise TooLargeError(
-            f"{wanted.place}: parfactor '{name}' would have {each}{states:,.0f} potentials "
-            f"({' × '.join(map(str, shape))}), {many * states * 8 / 2**30:,.1f} GiB; "
+            f"{wanted.place}: parfactor '{name}' would have {each}{amount(states, ',')} potentials "
+            f"({' × '.join(map(str, shape))}), {readable_size(many * states * 8)}; "
             "use fewer labels, such as bins, fewer arguments, or fewer groups"
         )
 

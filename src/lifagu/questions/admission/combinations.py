@@ -18,6 +18,7 @@ from lifagu.basics.arrays import Floats
 from lifagu.basics.cached import cached_property
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import amount
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.filling.completions import OpenClass
 from lifagu.filling.result import Transfer
@@ -57,8 +58,8 @@ def combined(
     found = Combinations(moved, questions, evidence, unknown, settings)
     if (count := math.prod(len(each.shares) for each in found.classes)) > MOST:
         raise TooLargeError(
-            f"tables of those who are admitted and of others compete in {count} combinations, and "
-            f"{MOST} at most are computed",
+            f"tables of those who are admitted and of others compete in {amount(count)} "
+            f"combinations, and {MOST} at most are computed",
             remedy=Remedy.ONE_MODEL,
         )
     str(found)  # plans, and so refuses what is wrong with the questions

@@ -13,7 +13,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, offsets_of, owners
 from lifagu.basics.names import ChosenNames, JoinedNames, Names
-from lifagu.basics.words import counted
+from lifagu.basics.words import amount, counted
 from lifagu.errors import Remedy, TooLargeError, listed
 from lifagu.graph.admitted import Admitted
 from lifagu.graph.assembly import extended, scopes_of, taken_lists
@@ -98,7 +98,8 @@ def _too_wide(example: Admitted, lent: FactorGraph, wide: TooWide, code: Ints) -
     hidden = bool((variables >= len(example.graph.variable_names)).any())
     return TooLargeError(
         f"admitting {example.names[0]} without side effects needs a table over "
-        f"{counted(len(names), 'variable')} ({listed(names, 3)}) with {wide.entries} entries",
+        f"{counted(len(names), 'variable')} ({listed(names, 3)}) with {amount(wide.entries)} "
+        "entries",
         remedy=Remedy.ONE_TABLE_OR_ADD if hidden else Remedy.ADD_INSTEAD,
     )
 
