@@ -24,7 +24,6 @@ FIELDS = (
 OPTIONS = {
     "share": {},
     "structure only": {"structure_only": True},
-    "published": {"published": True},
     "evidence in roles": {"evidence_in_roles": True},
     "2 steps": {"steps": 2},
     "4 steps": {"steps": 4},
@@ -43,17 +42,13 @@ def check(model, evidence, theta, options):
         assert mine.alignment == (
             None if theirs["alignment"] is None else tuple(theirs["alignment"])
         )
-        if not options.get("published"):
-            assert mine.unit == theirs["unit"]
+        assert mine.unit == theirs["unit"]
         assert mine.ambiguous_assignment == theirs.get("ambiguous_assignment", False)
         assert mine.steps == theirs.get("steps", mine.steps)
         assert mine.reason
     check_columns(moved)
     assert_same_factors(moved.graph, graph_of(completed))
-    roles = {
-        key: options.get(key, options.get("published", False))
-        for key in ("structure_only", "evidence_in_roles")
-    }
+    roles = {key: options.get(key, False) for key in ("structure_only", "evidence_in_roles")}
     groups = groups_by_name(
         graph, lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start)
     )

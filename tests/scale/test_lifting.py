@@ -238,6 +238,26 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
         assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
+@pytest.mark.parametrize("settings", [{}, {"unknown": "mean"}], ids=["one", "mean"])
+def test_the_published_rule_copies_along_the_bijection(tmp_path, settings):
+    """By position where ranges fit, along the bijection where they do not; also in means."""
+    builder = lifagu.FactorGraph.build().variables(list("ACEGI"))
+    builder.variables(list("BDFHJ"), ["lo", "mid", "hi"])
+    builder.factor("f", ["A", "B"], [1, 2, 3, 4, 5, 6]).factor("g", ["D", "C"], [6, 5, 4, 3, 2, 1])
+    for name, args in (("u", "FE"), ("v", "GH"), ("w", "JI")):
+        builder.factor(name, list(args), None)
+    lifagu.write(builder.graph(), tmp_path / "big")
+    ways = {"published": True, **settings}
+    lifted_in_memory(tmp_path / "big", tmp_path / "memory", **ways)
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql", None, ways)
+    assert_same_tables(tmp_path / "sql", tmp_path / "memory")
+    memory, engine = cases(tmp_path / "big", None, ways)
+    for name in "EFGHIJ":
+        np.testing.assert_allclose(
+            engine.ask(name).probabilities, memory.ask(name).probabilities, rtol=1e-12
+        )
+
+
 def test_many_arguments_are_compared_and_not_packed(tmp_path):
     """Looks of 40 arguments do not fit into one number."""
     builder = lifagu.FactorGraph.build().variables([f"v{each}" for each in range(60)])

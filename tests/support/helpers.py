@@ -59,8 +59,9 @@ def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, 
         "factors": rng.randint(1, 12),
         "unknown": 0,
         "zeros": rng.choice([0, 0.3]),
+        "ternary": 0.3,
     } | settings
-    model = naive.random_model(rng, ternary=0.3, **settings)
+    model = naive.random_model(rng, **settings)
     graph = graph_of(model)
     names = rng.sample(
         list(graph.variable_names), min(rng.randint(0, 2), len(graph.variable_names))

@@ -21,7 +21,7 @@ RULES: tuple[str, ...] = get_args(Rule)
 Figure = Literal["graph", "colours", "lifted", "transfers"]
 FIGURES: tuple[Figure, ...] = get_args(Figure)
 
-Status = Literal["transferred", "below_threshold", "no_candidate", "ill_typed"]
+Status = Literal["transferred", "below_threshold", "no_candidate"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 Schedule = Literal["parallel", "sequential"]

@@ -28,10 +28,14 @@ def aligned_tables(graph: FactorGraph, tables: Tables, keys: Ints) -> Ints:
 
 
 def alignments(
-    graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints
+    graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints, *, positional: bool = False
 ) -> list[tuple[Ints, Ints]]:
-    """Per arity: receivers (places in the list), and where each donor position is in theirs."""
+    """Per arity: receivers (places in the list), and where each donor position is in theirs.
+
+    positional: places stay as they are listed where the ranges fit.
+    """
     arity = np.diff(graph.offsets)[receivers]
+    ranges = graph.variable_range[graph.arguments]
     result = []
     for size in np.flatnonzero(np.bincount(arity)).tolist():
         places = np.flatnonzero(arity == size)
@@ -44,21 +48,38 @@ def alignments(
         )
         alignment = np.empty_like(mine)
         np.put_along_axis(alignment, theirs, mine, axis=1)
+        if positional:
+            own, lent = (
+                ranges[graph.offsets[each[places], None] + slots] for each in (receivers, donors)
+            )
+            alignment[(own == lent).all(axis=1)] = slots
         result.append((places, alignment))
     return result
 
 
-def lend(graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints, arguments: Ints) -> None:
+def lend(
+    graph: FactorGraph,
+    keys: Ints,
+    receivers: Ints,
+    donors: Ints,
+    arguments: Ints,
+    *,
+    positional: bool = False,
+) -> None:
     """Re-order the receivers' arguments, in a copy of the graph's, to match their donors'."""
-    for places, alignment in alignments(graph, keys, receivers, donors):
+    for places, alignment in alignments(graph, keys, receivers, donors, positional=positional):
         start = graph.offsets[receivers[places], None]
         arguments[start + np.arange(alignment.shape[1])] = graph.arguments[start + alignment]
 
 
-def align_axes(graph: FactorGraph, keys: Ints, table: Floats, donor: int, other: int) -> Floats:
-    """A donor's table with its axes in the order of another donor's, places matched by key."""
-    (_, alignment), *_ = alignments(graph, keys, np.array([donor]), np.array([other]))
-    return table.transpose(alignment[0])
+def alignment_of(
+    graph: FactorGraph, keys: Ints, receiver: int, donor: int, *, positional: bool = False
+) -> Ints:
+    """The same for one receiver: where each donor position is."""
+    pair = np.array([receiver]), np.array([donor])
+    ((_, alignment),) = alignments(graph, keys, *pair, positional=positional)
+    order: Ints = alignment[0]
+    return order
 
 
 def aligned_rows(

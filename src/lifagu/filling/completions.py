@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows
+from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_lists, group_rows
 from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.alignment import align_axes, alignments, lend
-from lifagu.filling.donors import ILL_TYPED, TRANSFERRED, Offers, best, verdicts
+from lifagu.filling.alignment import alignment_of, alignments, lend
+from lifagu.filling.donors import TRANSFERRED, Offers, best, verdicts
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
@@ -131,7 +131,11 @@ class Completions(Frozen):
         means: list[Floats] = []
         for offers in self.offers:
             places, donors = self._loans(offers, best(offers))
-            alike = group_rows(np.column_stack((offers.class_of[places], offers.slot[places])))
+            listed = np.zeros_like(offers.receivers)
+            if self.filling.published:  # tables lie as arguments are listed
+                listed = group_lists(self.original.offsets, offers.keys)[offers.receivers]
+            alike = np.column_stack((offers.class_of[places], offers.slot[places], listed[places]))
+            alike = group_rows(alike)
             numbers[offers.receivers[places]] = len(self.original.tables) + len(means) + alike
             means += [
                 self._mean(offers, int(places[first])) for first in first_places(alike).tolist()
@@ -142,31 +146,11 @@ class Completions(Frozen):
     def _loans(self, offers: Offers, choice: Ints) -> tuple[Ints, Ints]:
         """Receivers (places in the offers) that get a table by these choices, and their donors."""
         places = np.flatnonzero((verdicts(offers, self.theta) == TRANSFERRED)[offers.class_of])
-        donors = offers.donors_of(places, choice)
-        fits = self._fits(offers.receivers[places], donors)
-        return places[fits], donors[fits]
-
-    def _fits(self, receivers: Ints, donors: Ints) -> NDArray[np.bool_]:
-        """Whether a table may be copied: by position only onto equal ranges, aligned always."""
-        fits = np.ones(len(receivers), dtype=np.bool_)
-        if self.filling.published:
-            ranges, offsets = (
-                self.original.variable_range[self.original.arguments],
-                self.original.offsets,
-            )
-            for places, alignment in alignments(
-                self.original, self.offers[0].keys, receivers, donors
-            ):
-                slots = np.arange(alignment.shape[1])
-                mine, theirs = (
-                    ranges[offsets[each[places], None] + slots] for each in (receivers, donors)
-                )
-                fits[places] = (mine == theirs).all(axis=1)
-        return fits
+        return places, offers.donors_of(places, choice)
 
     def _lend(self, offers: Offers, places: Ints, donors: Ints, arguments: Ints) -> None:
-        if not self.filling.published:
-            lend(self.original, offers.keys, offers.receivers[places], donors, arguments)
+        receivers, positional = offers.receivers[places], self.filling.published
+        lend(self.original, offers.keys, receivers, donors, arguments, positional=positional)
 
     def _given(self, more: Sequence[Floats] = ()) -> GivenTables:
         tables = self.original.tables
@@ -177,19 +161,18 @@ class Completions(Frozen):
         )
 
     def _mean(self, offers: Offers, place: int) -> Floats:
-        """The mean table of a receiver's class at its slot, axes as in the best donor's table."""
+        """The mean of the tables that a receiver could take, axes as in the best donor's table."""
         graph, number = self.original, int(offers.class_of[place])
-        alternatives = offers.first[number] + self._fitting(offers, number)
+        alternatives = np.arange(offers.first[number], offers.first[number + 1])
         donors = offers.donors[offers.donor_first[alternatives] + offers.slot[place]].tolist()
         shares = offers.support[alternatives] / offers.support[alternatives].sum()
-        total = 0.0
+        receiver, positional = int(offers.receivers[place]), self.filling.published
+        total, order = 0.0, None
         for donor, share in zip(donors, shares, strict=True):
+            own = alignment_of(graph, offers.keys, receiver, donor, positional=positional)
+            order = own if order is None else order  # the best donor's comes first
             table = graph.tables[int(graph.factor_table[donor])]
-            aligned = (
-                table
-                if self.filling.published
-                else align_axes(graph, offers.keys, table, donor, donors[0])
-            )
+            aligned = table.transpose(np.argsort(own)).transpose(order)
             scaled = aligned / aligned.max()  # the sum of large numbers may be too large
             total = total + share * (scaled / scaled.sum())
         return np.asarray(total)
@@ -240,31 +223,16 @@ class Completions(Frozen):
         for place, offers in enumerate(self.offers):
             wanted = (verdicts(offers, self.theta) == TRANSFERRED) & (offers.alternatives > 1)
             for number in np.flatnonzero(wanted).tolist():
-                fitting = self._fitting(offers, number)
-                if len(fitting) > 1:
-                    support = offers.support[offers.first[number] + fitting]
-                    shares = support / offers.candidates[number]
-                    found.append(OpenClass(place, number, offers.members[number], fitting, shares))
+                here = slice(offers.first[number], offers.first[number + 1])
+                shares = offers.support[here] / offers.candidates[number]
+                several = np.arange(len(shares))
+                found.append(OpenClass(place, number, offers.members[number], several, shares))
         return found
 
     @property
     def is_open(self) -> bool:
         """Whether several tables compete for something that is filled."""
         return bool(self.open_classes)
-
-    def _fitting(self, offers: Offers, number: int) -> Ints:
-        """The alternatives of a class that fit all its members which the winning one fits."""
-        alternatives = np.arange(offers.first[number + 1] - offers.first[number])
-        if not self.filling.published:
-            return alternatives
-        best = int(offers.donors[offers.donor_first[offers.first[number]]])
-        filled = offers.members[number]
-        filled = filled[self._fits(filled, np.full(len(filled), best))]
-        fits = []
-        for alternative in alternatives:
-            donor = int(offers.donors[offers.donor_first[offers.first[number] + alternative]])
-            fits.append(bool(self._fits(filled, np.full(len(filled), donor)).all()))
-        return alternatives[fits]
 
     # ---- what came of it
 
@@ -274,10 +242,6 @@ class Completions(Frozen):
         status = np.full(len(self.original.factor_names), -1, dtype=np.int64)
         for offers in self.offers:
             status[offers.receivers] = verdicts(offers, self.theta)[offers.class_of]
-            filled = np.flatnonzero(status[offers.receivers] == TRANSFERRED)
-            donors = offers.donors_of(filled, best(offers))
-            ill = ~self._fits(offers.receivers[filled], donors)
-            status[offers.receivers[filled[ill]]] = ILL_TYPED
         return frozen(status[self.original.unknown])
 
     @cached_property
@@ -355,9 +319,9 @@ class Completions(Frozen):
         for offers in self.offers:
             places, donors = self._loans(offers, best(offers))
             receivers = offers.receivers[places]
-            for chosen, alignment in alignments(self.original, offers.keys, receivers, donors):
-                if self.filling.published:
-                    alignment = np.broadcast_to(np.arange(alignment.shape[1]), alignment.shape)
+            for chosen, alignment in alignments(
+                self.original, offers.keys, receivers, donors, positional=self.filling.published
+            ):
                 yield receivers[chosen], donors[chosen], alignment
 
     # ---- where colour passing starts

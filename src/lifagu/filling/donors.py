@@ -26,7 +26,7 @@ from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.chance import is_guess
 
-TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)  # places in STATUSES
+TRANSFERRED, BELOW, NO_CANDIDATE = range(3)  # places in STATUSES
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ def offers_from_candidates(
 
 
 def verdicts(offers: Offers, theta: float) -> Ints:
-    """Status of each class, before positional copying is checked."""
+    """Status of each class."""
     verdicts = np.full(len(offers.first) - 1, NO_CANDIDATE, dtype=np.int64)
     some = offers.candidates > 0
     verdicts[some] = np.where(offers.share[some] >= theta, TRANSFERRED, BELOW)

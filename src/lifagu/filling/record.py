@@ -66,7 +66,7 @@ class Record(Shown):
     ----------
     factor : str
         The unknown factor.
-    status : {"transferred", "below_threshold", "no_candidate", "ill_typed"}
+    status : {"transferred", "below_threshold", "no_candidate"}
         What came of it.
     donor : str or None
         Whose table it took; where `way` is not "one", who has the best of the competing ones.
@@ -196,12 +196,6 @@ def _outcome(record: Record) -> str:
             f"Only {count} {who} agree ({record.share:.3g}), less than the {record.theta:.3g} "
             "asked for, so it stays "
             "unknown."
-        )
-    if record.status == "ill_typed":
-        return (
-            f"{count} {who} agree, but their arguments are listed in another order, and copying "
-            "position by position "
-            "would mix up ranges, so it stays unknown."
         )
     if record.candidates == 1:
         one = (

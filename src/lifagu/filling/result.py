@@ -14,7 +14,7 @@ from lifagu.basics.choices import STATUSES
 from lifagu.basics.html import Shown
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, Remedy
-from lifagu.filling.alignment import alignments, order_decided
+from lifagu.filling.alignment import alignment_of, order_decided
 from lifagu.filling.completions import Completions
 from lifagu.filling.donors import TRANSFERRED, Offers
 from lifagu.filling.record import Competitor, Record
@@ -97,7 +97,7 @@ class Transfer(Completions, Shown):
             theta=self.theta,
             equality=self.equality,
             members=offers.receiver_count(kind),
-            tables=self._competing_count(offers, kind),
+            tables=int(offers.alternatives[kind]),
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owners[factor] >= 0),
             way=way,
@@ -120,24 +120,15 @@ class Transfer(Completions, Shown):
             for first, support, share in zip(firsts, supports, shares, strict=True)
         ]
 
-    def _competing_count(self, offers: Offers, number: int) -> int:
-        """How many tables compete for a class; where several are used, those that fit."""
-        count = int(offers.alternatives[number])
-        one = self.way_of(offers.unit) == "one"
-        return count if one or not count else len(self._fitting(offers, number))
-
     def _competitor(self, donor: int, agreeing: int, share: float) -> Competitor:
         factor = self.original.factors[donor]
         potentials = () if factor.table is None else tuple(factor.table.reshape(-1).tolist())
         return Competitor(factor.name, agreeing, share, potentials)
 
     def _alignment(self, offers: Offers, receiver: int, donor: int) -> tuple[int, ...]:
-        if self.filling.published:
-            return tuple(range(len(self.original.scope(donor))))
-        (_, alignment), *_ = alignments(
-            self.original, offers.keys, np.array([receiver]), np.array([donor])
-        )
-        return tuple(alignment[0].tolist())
+        published = self.filling.published
+        order = alignment_of(self.original, offers.keys, receiver, donor, positional=published)
+        return tuple(order.tolist())
 
     def _order_decided(self, offers: Offers, donor: int) -> bool:
         table = self.original.tables[int(self.original.factor_table[donor])]

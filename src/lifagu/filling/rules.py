@@ -44,7 +44,8 @@ class Filling:
     structure_only : bool
         Neither kinds nor individuals count.
     published : bool
-        The paper to the letter: structure only, evidence in roles, tables copied by position.
+        The paper to the letter: structure only, evidence in roles, tables copied by position
+        where the ranges fit, along the paper's bijection where they do not.
     evidence_in_roles : bool
         Arguments with different evidence differ, as in the paper.
     steps : int, optional

@@ -38,9 +38,12 @@ def look(unit: Unit, keys: naive.Keys, positional: bool) -> Hashable:
 
 
 def alternatives_of(
-    units: list[Unit], donors: list[Unit], keys: naive.Keys, positional: bool
+    graph: naive.Graph, units: list[Unit], donors: list[Unit], keys: naive.Keys, positional: bool
 ) -> list[Alternative]:
-    """The alternatives of one class, declared first comes first; donors that look alike agree."""
+    """The alternatives of one class, declared first comes first; donors that look alike agree.
+
+    positional: tables are compared as listed, and copied so where the ranges fit.
+    """
     agreeing: dict[Hashable, list[Unit]] = {}
     for donor in donors:
         agreeing.setdefault(look(donor, keys, positional), []).append(donor)
@@ -49,7 +52,11 @@ def alternatives_of(
         for unit in units:
             lent = naive.partners(unit, donor, keys) or {}
             for receiver in (f for f in unit if f.table is None):
-                filled = naive.give({}, lent[receiver.name], receiver, keys, positional)
+                giver = lent[receiver.name]
+                as_listed = positional and naive.ranges(graph, giver) == naive.ranges(
+                    graph, receiver
+                )
+                filled = naive.give({}, giver, receiver, keys, as_listed)
                 order = [filled.args.index(name) for name in receiver.args]
                 tables[receiver.name] = naive.reorder(filled.table or {}, order)
     return found
@@ -83,7 +90,8 @@ def competing(
                 classes.setdefault(found_in, ([], donors, told))[0].append(unit)
                 served |= holes
     every = [
-        alternatives_of(units, donors, told, published) for units, donors, told in classes.values()
+        alternatives_of(graph, units, donors, told, published)
+        for units, donors, told in classes.values()
     ]
     found = [offers for offers in every if any(share >= theta for share, _ in offers)]
     filled = {name for offers in found for name in offers[0][1]}

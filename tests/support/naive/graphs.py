@@ -198,14 +198,14 @@ def bijection(donor: Factor, receiver: Factor, keys: Keys) -> tuple[int, ...] | 
     )
 
 
-def possibly_identical(f: Factor, g: Factor, keys: Keys, positional: bool = False) -> bool:
-    """f ≈ g: symmetric, and one is unknown or the tables are equal (aligned, or by position)."""
+def possibly_identical(f: Factor, g: Factor, keys: Keys) -> bool:
+    """f ≈ g: symmetric, and one is unknown or the tables are equal once aligned."""
     aligned = bijection(f, g, keys)
     if aligned is None:
         return False
     if f.table is None or g.table is None:
         return True
-    return f.table == (g.table if positional else reorder(g.table, aligned))
+    return f.table == reorder(g.table, aligned)
 
 
 def ambiguous(donor: Factor, keys: Keys) -> bool:
@@ -262,28 +262,17 @@ def give(
 
 
 def from_factors(
-    graph: Graph, receiver: Factor, theta: float, keys: Keys, published: bool
+    graph: Graph, receiver: Factor, theta: float, keys: Keys
 ) -> tuple[dict[str, Any], Factor]:
-    """Algorithm 1 for one unknown factor, from known factors possibly identical to it.
-
-    In the published form candidates agree when their tables are equal position by position, ranges
-    included; a donor whose ranges do not fit the receiver's position by position gives nothing:
-    status ``ill_typed``, no donor, while candidates, agreeing, share and tie are kept. A share
-    below θ is reported before that.
-    """
+    """Algorithm 1 for one unknown factor, from known factors possibly identical to it."""
     others = [f for f in graph.factors if f.name != receiver.name]
     candidates = [
         f for f in others if f.table is not None and possibly_identical(receiver, f, keys)
     ]
-    best, tie = largest_agreeing(
-        candidates, lambda f, g: possibly_identical(f, g, keys, positional=published)
-    )
+    best, tie = largest_agreeing(candidates, lambda f, g: possibly_identical(f, g, keys))
     record = verdict(receiver, len(candidates), len(best), tie, theta)
     if record["status"] == "transferred":
-        if published and ranges(graph, best[0]) != ranges(graph, receiver):
-            record["status"] = "ill_typed"
-        else:
-            receiver = give(record, best[0], receiver, keys, published)
+        receiver = give(record, best[0], receiver, keys)
     return record, receiver
 
 
@@ -384,7 +373,6 @@ def transfer(
     theta: float,
     evidence: Evidence = None,
     *,
-    published: bool = False,
     structure_only: bool = False,
     evidence_in_roles: bool = False,
     steps: int | None = None,
@@ -393,24 +381,21 @@ def transfer(
     """Fill unknown factors: the completed model and a record per unknown factor, in order.
 
     All candidates come from the model as given, never from tables already transferred. A record's
-    ``unit`` says whether donor individuals or donor factors were counted. ``published`` implies
-    structure only, positional copies and evidence in roles, and ignores ``steps``. Otherwise
-    ``steps`` (2, 4, 6, …) puts k-step signatures in the place of roles throughout (candidates,
-    agreement, alignment), leaves individuals out, backs off by two steps for each factor without a
-    candidate, and records the ``steps`` used (2 if there is no candidate at all).
+    ``unit`` says whether donor individuals or donor factors were counted. ``steps``
+    (2, 4, 6, …) puts k-step signatures in the place of roles throughout (candidates, agreement,
+    alignment), leaves individuals out, backs off by two steps for each factor without a candidate,
+    and records the ``steps`` used (2 if there is no candidate at all).
     """
     if evidence is None:
         evidence = {}
-    structure_only, evidence_in_roles = structure_only or published, evidence_in_roles or published
-    steps_used = None if published else steps
-    if steps_used is not None and (steps_used < 2 or steps_used % 2):
+    if steps is not None and (steps < 2 or steps % 2):
         raise ValueError(f"steps must be 2, 4, 6, …, not {steps}")
     graph = parse(model)
     roles = all_roles(graph, evidence, structure_only, evidence_in_roles)
     hub = hubs(graph, not structure_only)
-    depths = range((steps_used or 2) // 2, 0, -1)
+    depths = range((steps or 2) // 2, 0, -1)
     levels = {2 * depth: incoming(graph, roles, hub, depth) for depth in depths}
-    individuals = use_individuals and not structure_only and steps_used is None
+    individuals = use_individuals and not structure_only and steps is None
     apart = in_company(graph, levels[2]) if individuals else {}
     records, completed = [], copy.deepcopy(model)
     for position, factor in enumerate(graph.factors):
@@ -423,10 +408,10 @@ def transfer(
         unit = "individual" if found else "factor"
         for level, keys in levels.items():
             if not found or found[0]["status"] == "no_candidate":
-                found, used = from_factors(graph, factor, theta, keys, published), level
+                found, used = from_factors(graph, factor, theta, keys), level
         assert found is not None
         record, filled = found
-        records.append({**record, "unit": unit, **({"steps": used} if steps_used else {})})
+        records.append({**record, "unit": unit, **({"steps": used} if steps else {})})
         if filled.table is not None:
             states = product(*(graph.variables[name].labels for name in filled.args))
             completed["factors"][position].update(

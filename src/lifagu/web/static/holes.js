@@ -22,7 +22,6 @@ const STATUSES = {
   transferred: "filled",
   below_threshold: "below θ",
   no_candidate: "no donor",
-  ill_typed: "does not fit",
 };
 
 export function startHoles() {
