@@ -247,3 +247,13 @@ def by_name(what: str, value: Any, example: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise ModelError(f"{what} are a mapping from names, such as {example}")
     return value
+
+
+def certain_label(likelihoods: Mapping[str, float]) -> str | None:
+    """The only label that likelihoods leave possible; None if there are several.
+
+    >>> certain_label({"no": 0, "yes": 0.5}), certain_label({"no": 0.1, "yes": 0.5})
+    ('yes', None)
+    """
+    possible = [label for label, likelihood in likelihoods.items() if likelihood > 0]
+    return possible[0] if len(possible) == 1 else None

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lifagu.basics.inputs import certain_label
 from lifagu.cli.output import finite, some, table
 from lifagu.cli.remedies import SURER
 
@@ -167,8 +168,11 @@ def asked_given(
     if len(evidence) > MOST_OBSERVED:
         telling = dict.fromkeys([*variables, *said])
         names = islice((name for name in telling if name in evidence), MOST_OBSERVED)
-    values = ((name, evidence[name]) for name in names)
-    given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in values]
+    given = []
+    for name in names:
+        seen = evidence[name]
+        label = certain_label(seen) if isinstance(seen, Mapping) else seen
+        given.append(f"{name}={label}" if isinstance(label, str) else f"{name}~…")
     if left := len(evidence) - len(given):
         given.append(f"{left:,} {'more ' if given else ''}observed")
     return f"P({', '.join(variables)}{' | ' + ', '.join(given) if given else ''})"

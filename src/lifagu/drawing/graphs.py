@@ -260,7 +260,7 @@ def _notes(
         alone = all(each.alone for each in loans)
         takes = "takes the table of" if alone else "the best of the tables it takes is that of"
         found.append(f"arrow: {takes} the factor it comes from")
-    if evidence is not None and len(evidence.variables) + len(evidence.soft_variables):
+    if evidence is not None and len(evidence.about):
         found.append("double line: observed")
     if small:
         found.append("names are left out; in an SVG they appear when you point at a node")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -54,6 +55,8 @@ class Evidence(Frozen):
     """What was observed of which variables: values, and soft evidence as likelihoods.
 
     Give evidence by name wherever you can; this is what `FactorGraph.evidence` makes of it.
+    Likelihoods that leave one value possible are an observation of that value. They are listed as
+    soft evidence as well only where they weigh it by something else than 1, for log Z.
 
     Parameters
     ----------
@@ -82,6 +85,28 @@ class Evidence(Frozen):
 
     def __bool__(self) -> bool:
         return bool(len(self.variables) or len(self.soft_variables))
+
+    @property
+    def about(self) -> Ints:
+        """The variables about which it says something, those with a value first."""
+        return np.concatenate((self.variables, self.soft_variables[self.unsure]))
+
+    @property
+    def unsure(self) -> Ints:
+        """Which of the likelihoods leave several values possible, by place."""
+        return np.flatnonzero(~np.isin(self.soft_variables, self.variables))
+
+    @property
+    def log_weight(self) -> float:
+        """The log of what likelihoods weigh observed values by; 0 where all weigh 1."""
+        weighed = np.setdiff1d(np.arange(len(self.soft_variables)), self.unsure)
+        values = self.values[np.searchsorted(self.variables, self.soft_variables[weighed])]
+        with np.errstate(divide="ignore"):
+            logs = [
+                float(np.log(self.likelihoods[place][value]))
+                for place, value in zip(weighed.tolist(), values.tolist(), strict=True)
+            ]
+        return math.fsum(logs)
 
     def value_of_each(self, count: int) -> Ints:
         """The observed value of each variable.
@@ -199,12 +224,44 @@ def _ascending(
     """Evidence with its variables put in order."""
     # nearly in order, which a stable sort makes use of
     hard, soft = (np.argsort(each, kind="stable") for each in (variables, soft_variables))
-    return Evidence(
-        frozen(variables[hard]),
-        frozen(values[hard]),
-        frozen(soft_variables[soft]),
-        tuple(likelihoods[place] for place in soft.tolist()),
-        of,
+    return _settled(
+        Evidence(
+            frozen(variables[hard]),
+            frozen(values[hard]),
+            frozen(soft_variables[soft]),
+            tuple(likelihoods[place] for place in soft.tolist()),
+            of,
+        )
+    )
+
+
+def _settled(evidence: Evidence) -> Evidence:
+    """The same with likelihoods that leave one value possible as an observation of that value.
+
+    All evidence comes by here when it is bound. Where such a likelihood is 1, nothing else is left
+    of it.
+    """
+    certain = [np.count_nonzero(each) == 1 for each in evidence.likelihoods]
+    if not any(certain):
+        return evidence
+    found = list(compress(evidence.likelihoods, certain))
+    places = np.flatnonzero(certain)
+    told = evidence.soft_variables[places]
+    possible = np.array([int(each.argmax()) for each in found], dtype=np.int64)
+    new = ~np.isin(told, evidence.variables)
+    variables = np.concatenate((evidence.variables, told[new]))
+    order = np.argsort(variables, kind="stable")
+    variables = variables[order]
+    values = np.concatenate((evidence.values, possible[new]))[order]
+    agrees = values[np.searchsorted(variables, told)] == possible  # else both are impossible
+    kept = np.ones(len(certain), dtype=np.bool_)
+    kept[places[agrees & [each.max() == 1.0 for each in found]]] = False
+    return replace(
+        evidence,
+        variables=frozen(variables),
+        values=frozen(values),
+        soft_variables=frozen(evidence.soft_variables[kept]),
+        likelihoods=tuple(compress(evidence.likelihoods, kept.tolist())),
     )
 
 
@@ -235,7 +292,7 @@ def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
         raise ModelError(
             "soft evidence by number has one likelihood, 0 or more, per value of each variable"
         )
-    return Evidence(frozen(hard), frozen(values), frozen(soft), kept)
+    return _settled(Evidence(frozen(hard), frozen(values), frozen(soft), kept))
 
 
 def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
@@ -284,21 +341,20 @@ class NamedEvidence(Frozen, Mapping[str, Observation]):
         self.bound, self.of = bound, of
 
     def __len__(self) -> int:
-        return len(self.bound.variables) + len(self.bound.soft_variables)
+        return len(self.bound.about)
 
     def __iter__(self) -> Iterator[str]:
-        numbers = np.concatenate((self.bound.variables, self.bound.soft_variables))
-        return map(self.of.names.__getitem__, numbers.tolist())
+        return map(self.of.names.__getitem__, self.bound.about.tolist())
 
     def __getitem__(self, name: str) -> Observation:
         variable = self.of.names.find(name) if isinstance(name, str) else None
         if variable is None:
             raise KeyError(name)
         labels, canonical = self.of.labels_and_values(variable)
-        if (place := _place(self.bound.variables, variable)) is not None:
-            return labels[int(np.flatnonzero(canonical == self.bound.values[place])[0])]
         if (place := _place(self.bound.soft_variables, variable)) is not None:
             return dict(zip(labels, self.bound.likelihoods[place][canonical].tolist(), strict=True))
+        if (place := _place(self.bound.variables, variable)) is not None:
+            return labels[int(np.flatnonzero(canonical == self.bound.values[place])[0])]
         raise KeyError(name)
 
     def __repr__(self) -> str:

@@ -39,9 +39,11 @@ def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
     observed = evidence.value_of_each(count) + 1
     first_soft = int(observed.max(initial=0)) + 1
     distinct: dict[bytes, int] = {}
-    soft = zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True)
-    for variable, likelihood in soft:
-        observed[variable] = first_soft + distinct.setdefault(likelihood.tobytes(), len(distinct))
+    for place in evidence.unsure.tolist():
+        likelihood = evidence.likelihoods[place].tobytes()
+        observed[evidence.soft_variables[place]] = first_soft + distinct.setdefault(
+            likelihood, len(distinct)
+        )
     return observed
 
 

@@ -84,8 +84,7 @@ def with_guests_that_matter(case: Statement, asked: Sequence[str]) -> Statement:
 def _observed(case: Statement) -> Ints:
     """Those admitted of whom something is observed, by number; -1 if others are observed."""
     seen = in_memory.bound(case).bound
-    both = np.concatenate((seen.variables, seen.soft_variables))
-    return in_memory.guests_of(case).owner_of(both)
+    return in_memory.guests_of(case).owner_of(seen.about)
 
 
 def with_known_guests(case: Statement) -> Statement:

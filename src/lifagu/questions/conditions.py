@@ -62,7 +62,7 @@ def _observed(loaded: Loaded, graph: FactorGraph, layers: Layers) -> dict[int, I
     there = [_of_graph(each, graph) for each in layers]
     evidence = graph.evidence(graph.layered(there))
     values, found = evidence.value_of_each(len(names)), {}
-    unsure = [number for number, each in enumerate(evidence.likelihoods) if np.ptp(each) > 0]
+    unsure = [each for each in evidence.unsure.tolist() if np.ptp(evidence.likelihoods[each]) > 0]
     origin = names.origins(evidence.soft_variables[unsure]) - 1
     for number in condition_relations(loaded):
         start, count = names.start(1 + number), len(names.rows[number])

@@ -6,13 +6,14 @@ it is asked about single holes only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.cached import cached_property
+from lifagu.basics.inputs import certain_label
 from lifagu.errors import NoAnswerError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices
@@ -225,7 +226,7 @@ class _Telling:
         """What was observed but for one observation of the owner, or but for those of others."""
         graph, seen = self.moved.original, self.seen
         mine = np.isin(np.arange(len(graph.variable_names)), self._own_variables)
-        observed = np.union1d(seen.variables, seen.soft_variables)
+        observed = np.sort(seen.about)
         for variable in observed[mine[observed]][:MOST_LEFT_OUT].tolist():
             yield variable, seen.without(np.array([variable]), len(mine))
         if len(others := observed[~mine[observed]]):
@@ -244,7 +245,8 @@ class _Telling:
         graph = self.moved.original
         name = graph.variable_names[variable]
         value = NamedEvidence(self.seen, graph.bearers)[name]
-        return name, value if isinstance(value, str) else "unsure"
+        label = certain_label(value) if isinstance(value, Mapping) else value
+        return name, label if isinstance(label, str) else "unsure"
 
 
 def _divergence(true: Floats, other: Floats) -> float:

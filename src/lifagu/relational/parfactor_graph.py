@@ -16,7 +16,7 @@ import numpy as np
 from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
-from lifagu.basics.inputs import items, shown
+from lifagu.basics.inputs import certain_label, items, shown
 from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.errors import ModelError, did_you_mean, listed
@@ -316,11 +316,15 @@ class ParfactorGraph(Frozen, Shown):
                 if isinstance(observation, tuple):
                     observation = self._by_label(name, found, observation)
                 observed = Observed(name, *found, observation)
-                result.append(observed)
                 about = (found[0], found[1], observation) if isinstance(observation, str) else None
                 if about is None or about not in checked:
                     self._check(observed)
                     checked.add(about)
+                if isinstance(observation, Mapping):
+                    label = certain_label(observation)
+                    if label is not None and observation[label] == 1:  # an observation, no more
+                        observed = observed._replace(observation=label)
+                result.append(observed)
         return tuple(result)
 
     def _found(self, names: Sequence[str]) -> list[Meant]:

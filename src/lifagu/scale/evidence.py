@@ -20,17 +20,19 @@ from lifagu.scale.ranges_and_kinds import MOST_WORDS
 
 @dataclass(frozen=True, eq=False)
 class DistinctObservations:
-    """For each observation: its label (None if soft), likelihoods in declared order, and class.
+    """For each observation: its label (None if unsure), likelihoods in declared order, and class.
 
     declared[o]: the label order of the variables; seen[o]: equal numbers, from 1 on, where the same
-    was observed, whatever the label order. The two tell observations apart. The table observed (id,
-    observation) says whose they are.
+    was observed, whatever the label order. The two tell observations apart. value_of[seen]: the
+    first that has the same value, which likelihoods may weigh otherwise; 0 for nothing observed.
+    The table observed (id, observation) says whose they are.
     """
 
     values: list[str | None]
     likelihoods: list[Floats | None]
     declared: list[int]
     seen: Ints
+    value_of: Ints
 
     def __len__(self) -> int:
         return len(self.values)
@@ -210,25 +212,31 @@ class _Found:
         bound = bind_evidence(
             {name: observation}, Names("variable", [name]), lambda _: (labels, canonical)
         )
+        value = int(bound.values[0]) if len(bound.values) else None
         soft = bound.likelihoods[0] if len(bound.likelihoods) else None
         kept = None if soft is None else soft[canonical]
-        alike = (
-            int(ranges.range_of[declared]),
-            int(bound.values[0]) if soft is None else soft.tobytes(),
-        )
+        of = int(ranges.range_of[declared])
+        alike = of, value, None if soft is None else soft.tobytes()
         key = (declared, alike)
         if key not in self._number:
             self._number[key] = len(self._number)
-            self._values.append(
-                ranges.canonical[alike[0]][int(bound.values[0])] if soft is None else None
-            )
+            self._values.append(None if value is None else ranges.canonical[of][value])
             self._likelihoods.append(kept)
             self._declared.append(declared)
-            self._seen.append(self._classes.setdefault(alike, len(self._classes)) + 1)
+            self._seen.append(self._classes.setdefault(alike, len(self._classes) + 1))
         return self._number[key]
 
     def observations(self) -> DistinctObservations:
         """What was met."""
+        first: dict[Any, int] = {}
+        value_of = [0]
+        for (of, value, soft), number in self._classes.items():
+            told = value if value is not None else soft
+            value_of.append(first.setdefault((of, told), number))
         return DistinctObservations(
-            self._values, self._likelihoods, self._declared, np.array(self._seen, dtype=np.int64)
+            self._values,
+            self._likelihoods,
+            self._declared,
+            np.array(self._seen, dtype=np.int64),
+            np.array(value_of, dtype=np.int64),
         )

@@ -267,7 +267,10 @@ def _evidence(
 def _observation_columns(observations: DistinctObservations) -> Columns:
     likelihoods = [np.zeros(0) if each is None else each for each in observations.likelihoods]
     labels = sorted({value for value in observations.values if value is not None})
-    codes = [-1 if value is None else labels.index(value) for value in observations.values]
+    codes = [
+        -1 if value is None or soft is not None else labels.index(value)
+        for value, soft in zip(observations.values, observations.likelihoods, strict=True)
+    ]
     return {
         "observation": np.arange(len(observations)),
         "value": texts(labels, np.array(codes, dtype=np.int64)),

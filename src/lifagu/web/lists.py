@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.inputs import certain_label
 from lifagu.errors import ModelError
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.requested_marginals import asked_numbers
@@ -168,7 +170,7 @@ def observed(bench: Workbench, request: Request) -> dict[str, Any]:
         return _page_of_names(bench, request, list(case.evidence))
     graph = case.graph
     bound = graph.evidence(case.graph_evidence)
-    variables = np.concatenate((bound.variables, bound.soft_variables))
+    variables = bound.about
     total = len(variables)
     if request.what:
         wanted = graph.kinds.index(request.what) if request.what in graph.kinds else -2
@@ -218,6 +220,8 @@ def seen_in_words(seen: Any) -> str | None:
     """A label, or likelihoods in words; None where nothing was observed."""
     if seen is None or isinstance(seen, str):
         return seen
+    if isinstance(seen, Mapping) and (label := certain_label(seen)) is not None:
+        return label
     pairs = seen.items() if hasattr(seen, "items") else enumerate(seen)
     return ", ".join(f"{label}: {value:.3g}" for label, value in pairs)
 

@@ -83,7 +83,7 @@ def _one_by_one(case: Case, graph: FactorGraph) -> Iterator[dict[str, Any]]:
     rows = names.rows if isinstance(names, GroundNames) else ()
     template = case.opened.read(case.place.progress).template
     finer = set() if template is None else set(template.finer)
-    observed = np.concatenate((bound.variables, bound.soft_variables))
+    observed = bound.about
     domains = {row.prefix: tuple(each.name for each in row.domains) for row in rows}
     yield from (each for each in _kinds(graph, observed, domains) if each["name"] not in finer)
 

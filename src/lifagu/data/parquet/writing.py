@@ -139,19 +139,21 @@ def _names(names: Names, prefix: str) -> dict[str, Column]:
 
 def evidence_columns(graph: FactorGraph, evidence: Evidence) -> Columns:
     """Observed labels and likelihoods, in the order of the variables; each has one or the other."""
-    variables = np.concatenate((evidence.variables, evidence.soft_variables))
+    hard = ~np.isin(evidence.variables, evidence.soft_variables)
+    observed, values = evidence.variables[hard], evidence.values[hard]
+    variables = np.concatenate((observed, evidence.soft_variables))
     order = np.argsort(variables, kind="stable")
     starts = np.cumsum(graph.ranges.sizes) - graph.ranges.sizes
     labels = [label for labels in graph.ranges.canonical for label in labels]
-    codes = starts[graph.variable_range[evidence.variables]] + evidence.values
+    codes = starts[graph.variable_range[observed]] + values
     codes = np.concatenate((codes, np.full(len(evidence.soft_variables), -1)))[order]
     columns: dict[str, Column] = {"variable_id": variables[order], "value": texts(labels, codes)}
     if len(evidence.soft_variables):
-        columns["likelihood"] = _likelihoods(graph, evidence, order)
+        columns["likelihood"] = _likelihoods(graph, evidence, len(observed), order)
     return columns
 
 
-def _likelihoods(graph: FactorGraph, evidence: Evidence, order: Ints) -> Lists:
+def _likelihoods(graph: FactorGraph, evidence: Evidence, hard: int, order: Ints) -> Lists:
     """Likelihoods in declared orders; rows with an observed label hold an empty list."""
     declared = graph.variable_declared[evidence.soft_variables].tolist()
     values = [
@@ -159,7 +161,5 @@ def _likelihoods(graph: FactorGraph, evidence: Evidence, order: Ints) -> Lists:
         for each, number in zip(evidence.likelihoods, declared, strict=True)
     ]
     offsets = np.cumsum([0, 0, *map(len, values)])
-    of = np.concatenate(
-        (np.zeros(len(evidence.variables), dtype=np.int64), 1 + np.arange(len(values)))
-    )[order]
+    of = np.concatenate((np.zeros(hard, dtype=np.int64), 1 + np.arange(len(values))))[order]
     return Lists(offsets, np.concatenate(values), of)

@@ -148,7 +148,7 @@ def _beliefs(
     came: Convergence,
 ) -> Beliefs:
     """What the last messages say."""
-    estimate = bethe(compressed, messages, heard)
+    estimate = bethe(compressed, messages, heard) + evidence.log_weight
     if estimate == -math.inf:
         raise NoAnswerError(_why_zero(evidence, "the messages that reach a factor"))
     marginals = {

@@ -197,9 +197,10 @@ def _likelihoods(
         likelihoods[size] = np.where((observed >= 0) & others, -np.inf, 0.0)
     group_of = np.full(len(graph.variable_names), -1, dtype=np.int64)
     group_of[first] = np.arange(len(first))
-    groups = group_of[evidence.soft_variables]
-    for number in np.flatnonzero(groups >= 0).tolist():
-        group = groups[number]
+    for number in evidence.unsure.tolist():
+        group = group_of[evidence.soft_variables[number]]
+        if group < 0:
+            continue
         with np.errstate(divide="ignore"):
             likelihoods[int(size_of[group])][:, place[group]] += np.log(
                 evidence.likelihoods[number]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
+from lifagu.basics.inputs import certain_label
 from lifagu.errors import ModelError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.ranges import Labels
@@ -175,9 +176,10 @@ class Kinds:
     def value(self, number: int) -> int:
         """The observed value of a kind, -1 if there is none."""
         seen = self.observed(number)
-        if seen is None or not isinstance(seen.observation, str):
-            return -1
-        return self.labels(number).index(seen.observation)
+        label = None if seen is None else seen.observation
+        if isinstance(label, Mapping):
+            label = certain_label(label)
+        return -1 if label is None else self.labels(number).index(str(label))
 
     @property
     def observation(self) -> Evidence:

@@ -204,7 +204,7 @@ def start(
     """The problem over cells, of the included kinds; kept ones stay."""
     kinds, tables = model.kinds, TablePool()
     alike: dict[object, tuple[Floats, list[tuple[Piece, Pattern, int]]]] = {}
-    for piece in [*model.pieces, *_soft(kinds)]:
+    for piece in [*model.pieces, *_soft(kinds, model.observed)]:
         if piece.table is not None and all(included[each] for each, _ in piece.arguments):
             pattern = Pattern(piece.cells, piece.arguments)
             many = piece.many
@@ -238,12 +238,13 @@ def start(
     return Problem(patterns, tables, variables, kept, total(weights), maximise, tuple(aside), ties)
 
 
-def _soft(kinds: Kinds) -> Iterable[Piece]:
-    """Soft evidence as rows of one argument."""
+def _soft(kinds: Kinds, observed: Ints) -> Iterable[Piece]:
+    """Soft evidence as rows of one argument; what is observed has weight alone."""
     seen = kinds.observation
     for kind, likelihood in zip(seen.soft_variables.tolist(), seen.likelihoods, strict=True):
         cells = kinds.individuals.cells_of[kind]
-        yield Piece(kinds.name(kind), cells, ((kind, tuple(range(len(cells)))),), likelihood)
+        piece = Piece(kinds.name(kind), cells, ((kind, tuple(range(len(cells)))),), likelihood)
+        yield _sliced(piece, observed)
 
 
 def _ties(kinds: Kinds, present: NDArray[np.bool_]) -> tuple[Tie, ...]:

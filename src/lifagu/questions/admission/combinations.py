@@ -155,8 +155,7 @@ class Combinations(Shown):
 
     def _explained(self, graph: FactorGraph, result: Result) -> float:
         """The log of how likely a model makes what was observed."""
-        seen = len(self.evidence.variables) + len(self.evidence.soft_variables)
-        if not seen or self.unknown == "bounds":
+        if not self.evidence or self.unknown == "bounds":
             return 0.0
         before = prepare(graph, [], None, **self.settings).run().log_partition
         if result.log_partition is None or before is None:

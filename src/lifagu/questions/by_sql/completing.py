@@ -161,7 +161,7 @@ def fill_on(
     given, ranges, kinds, observations = _taken_in(journal, path, evidence, stage)
     fills = has_unknown(journal, given)
     looks, types = _types(journal, given, ranges, observations, fills, stage)
-    keys, owners = _roles(ranges, looks, filling), np.full(len(types.first), -1)
+    keys, owners = _roles(ranges, looks, observations, filling), np.full(len(types.first), -1)
     companions = np.zeros_like(types.looks)
     if fills and filling.by in ("auto", "individuals") and given.has_individuals:
         stage("finding what individuals have")
@@ -222,10 +222,12 @@ def _graph_of_types(
     )
 
 
-def _roles(ranges: Ranges, looks: Looks, filling: Filling) -> Ints:
+def _roles(
+    ranges: Ranges, looks: Looks, observations: DistinctObservations, filling: Filling
+) -> Ints:
     """The role of each look."""
     kinds = looks.kind if filling.uses_kinds else None
-    seen = looks.seen if filling.uses_evidence else None
+    seen = observations.value_of[looks.seen] if filling.uses_evidence else None
     return roles(ranges.range_of[looks.declared], looks.degree, kinds, seen)
 
 

@@ -109,7 +109,7 @@ def _start(whole: Filled) -> Sizes:
     """Store start colours."""
     looks, counts = whole.looks, whole.given.counts
     ranges = whole.ranges.range_of[looks.declared] if len(looks.declared) else looks.declared
-    variables = group_rows(np.column_stack((ranges, looks.seen)))
+    variables = group_rows(np.column_stack((ranges, whole.observations.value_of[looks.seen])))
     factors = by_first_occurrence(whole.transfer.factor_start)
     store_start(whole.journal, variables, whole.types.first, factors)
     start = int(variables.max(initial=-1)) + int(factors.max(initial=-1)) + 2

@@ -53,7 +53,7 @@ def contents_of(graph: FactorGraph, seen: Evidence) -> dict[str, Any]:
     return {
         "variables": len(graph.variable_names),
         "factors": len(graph.factor_names),
-        "observed": len(seen.variables) + len(seen.soft_variables),
+        "observed": len(seen.about),
         "structure": _digest(graph.offsets, graph.arguments),
         "tables": _digest(graph.tables.offsets, graph.tables.values, graph.factor_table),
     }

@@ -139,8 +139,7 @@ class PartsAndClasses:
         """Which parts have observations that weigh completions."""
         seen = np.zeros(self.count, dtype=np.bool_)
         if not self.cut:
-            both = np.concatenate((self.evidence.variables, self.evidence.soft_variables))
-            seen[self.part_of[both]] = True
+            seen[self.part_of[self.evidence.about]] = True
         return seen
 
     @cached_property

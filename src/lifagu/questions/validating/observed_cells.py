@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -121,13 +122,15 @@ class ObservedCells(Frozen):
 
     @staticmethod
     def evidence_without(evidence: Evidence, variables: Ints) -> Evidence:
-        """What was observed of all but some variables; soft evidence stays."""
-        kept = ~np.isin(evidence.variables, variables)
+        """What was observed of all but some variables."""
+        hard, soft = (
+            ~np.isin(each, variables) for each in (evidence.variables, evidence.soft_variables)
+        )
         return Evidence(
-            frozen(evidence.variables[kept]),
-            frozen(evidence.values[kept]),
-            evidence.soft_variables,
-            evidence.likelihoods,
+            frozen(evidence.variables[hard]),
+            frozen(evidence.values[hard]),
+            frozen(evidence.soft_variables[soft]),
+            tuple(compress(evidence.likelihoods, soft.tolist())),
             evidence.of,
         )
 

@@ -122,24 +122,29 @@ def _from_scopes(
 
 
 def _soft(rows: StoredRows, by_look: Sequence[AlikeVariables]) -> str | None:
-    """A query for soft evidence as rows with one argument; None if there is none."""
-    alike: dict[bytes, tuple[Floats, list[int]]] = {}
+    """A query for soft evidence as rows with one argument; None if there is none.
+
+    What is observed has weight alone.
+    """
+    alike: dict[tuple[bytes, int], tuple[Floats, list[int]]] = {}
     for look, each in enumerate(by_look):
         if each.likelihood is not None:
-            _, looks = alike.setdefault(each.likelihood.tobytes(), (each.likelihood, []))
-            looks.append(look)
+            key = each.likelihood.tobytes(), each.observed
+            alike.setdefault(key, (each.likelihood, []))[1].append(look)
     if not alike:
         return None
     if len(alike) > MOST_LABELS:
         raise ObstacleError(f"there are {len(alike)} different likelihoods")
     label_of: dict[int, int] = {}
     counts = rows.counts.setdefault(1, {})
-    for likelihood, looks in alike.values():
+    for (_, observed), (likelihood, looks) in alike.items():
         many = sum(by_look[look].many for look in looks)
-        label = rows.labels.given(likelihood, likelihood.shape, (-1,), many)
+        label = rows.labels.given(likelihood, likelihood.shape, (observed,), many)
         if label is not None:
             counts[label] = counts.get(label, 0) + many
             label_of |= dict.fromkeys(looks, label)
+    if not label_of:
+        return None
     soft = {"look": np.array(list(label_of)), "label": np.array(list(label_of.values()))}
     return f"""
         SELECT n.label AS label, l.id AS v0
