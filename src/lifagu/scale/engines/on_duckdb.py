@@ -56,9 +56,9 @@ class DuckEngine:
     def create(self, name: str, query: str) -> None:
         """Store the rows of a query as a table."""
         if not self._is_view(name):
-            self.run(f"CREATE OR REENGINE TABLE {name} AS {query}")
+            self.run(f"CREATE OR REPLACE TABLE {name} AS {query}")
             return
-        self.run(f"CREATE OR REENGINE TABLE being_made AS {query}")
+        self.run(f"CREATE OR REPLACE TABLE being_made AS {query}")
         self.drop(name)
         self.run(f"ALTER TABLE being_made RENAME TO {name}")
 
