@@ -8,6 +8,7 @@ import pytest
 
 import lifagu
 from lifagu.filling.cohorts.completing import CohortTransfer
+from lifagu.questions.posterior_model import possible_model
 from support.crowds import Oddities, crowd
 from support.helpers import mostly_full, sampled
 
@@ -222,7 +223,7 @@ def by_bayes(case, guests, question, evidence):
 
 def lent_graph(moved, way):
     if isinstance(moved, CohortTransfer) and way == "posterior":
-        return moved.joint.graph
+        return possible_model(moved).graph
     return moved.averaged() if way == "mean" else moved.graph
 
 

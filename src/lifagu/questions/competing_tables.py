@@ -23,6 +23,7 @@ from lifagu.graph.parts import parts_of_factors, parts_without
 from lifagu.inference.answer import Answer
 from lifagu.inference.prepared import Asked, Result
 from lifagu.likeness.tolerance_bound import probability_off, rounded_up
+from lifagu.questions.hidden_choices import in_words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +49,10 @@ class Supported(Shown):
         result = self.prepared.run(progress)
         parts = PartsGiven.of(self.graph, self.evidence)
         answers = [
-            with_support(answer, self.transfer, parts, self.winning) for answer in result.answers
+            in_words(
+                self.transfer, self.graph, with_support(answer, self.transfer, parts, self.winning)
+            )
+            for answer in result.answers
         ]
         if not self.winning or self.transfer.drift is None:
             return Result(answers, result.log_partition, result.notes, *self.transfer.counts)
@@ -88,7 +92,7 @@ def with_support(
     winning: whether these have the winning tables, so that there is a warning where some are hardly
     better than a guess.
     """
-    own = parts.part_of[_numbers(answer, moved)]
+    own = parts.part_of[_numbers(answer, parts.graph)]
     inside = np.isin(parts.of_factors(moved.transferred), own[own >= 0])
     return _resting_on(answer, moved, moved.transferred[inside], winning)
 
@@ -106,15 +110,15 @@ def resting_on_words(answer: Answer, way: str = "") -> str:
 
 def with_drift(answer: Answer, moved: Transfer, log_odds: Floats, part_of: Ints) -> Answer:
     """The answer with a note on how far it can be off, by the log-odds of its connected parts."""
-    parts = np.unique(part_of[_numbers(answer, moved)])
+    parts = np.unique(part_of[_numbers(answer, moved.original)])
     off = rounded_up(probability_off(float(log_odds[parts[parts >= 0]].sum())))
     asked = f"P({', '.join(answer.variables)})"
     note = f"tables were compared {moved.equality}: {asked} is off by at most {off}"
     return replace(answer, notes=(*answer.notes, note))
 
 
-def _numbers(answer: Answer, moved: Transfer) -> list[int]:
-    return [moved.original.variable_names.number(name) for name in answer.variables]
+def _numbers(answer: Answer, graph: FactorGraph) -> list[int]:
+    return [graph.variable_names.number(name) for name in answer.variables]
 
 
 def _resting_on(answer: Answer, moved: Transfer, inside: Ints, winning: bool) -> Answer:

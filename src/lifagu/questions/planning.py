@@ -90,6 +90,10 @@ def _planned(
     found = on_graph(_one_graph(model, unknown), evidence, **settings)
     # what is hidden comes after the variables of the model, and nobody asked for it
     own = model if isinstance(model, FactorGraph) else model.original
+    if unknown == "posterior" and not isinstance(model, FactorGraph):
+        from lifagu.questions.posterior_model import posterior_notes
+
+        reason = (*reason, *posterior_notes(model))
     return replace(found, graph=own, notes=reason)
 
 
@@ -271,14 +275,19 @@ def _plan_transfer(
     from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
     from lifagu.questions.admission.combinations import combined
     from lifagu.questions.competing_tables import Supported
+    from lifagu.questions.hidden_choices import check_asked
     from lifagu.questions.unsure.considered import consider
 
     observed = moved.original.evidence(evidence)
-    for name in dict.fromkeys(name for question in questions for name in question):
-        moved.original.variable_names.number(name)  # what is hidden has no name to ask for
+    check_asked(moved, [name for question in questions for name in question], unknown)
     if unknown not in SEVERAL:
         graph = _one_graph(moved, unknown)
         prepared = plan_questions(graph, questions, observed, **settings)
+        if unknown == "posterior":
+            from lifagu.questions.posterior_model import posterior_notes
+
+            notes = (*prepared.notes, *posterior_notes(moved))
+            prepared = replace(prepared, notes=notes)
         winning = moved.answering(unknown).way == "one"
         return Supported(moved, graph, observed, prepared, winning) if questions else prepared
     if not questions:

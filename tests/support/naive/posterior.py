@@ -37,7 +37,7 @@ class Piece:
 class JointOracle:
     """The joint model of cohorts, tables and variables; states: of each node."""
 
-    def __init__(self, moved: Any) -> None:
+    def __init__(self, moved: Any, weighed: bool = True) -> None:
         self.graph = moved.original
         self.posterior = moved.posterior
         self.states: dict[Node, list[Any]] = {
@@ -61,11 +61,8 @@ class JointOracle:
         self._list_known()
         self._list_open()
         self._list_isolated()
-        self.weights = {
-            node: np.ones(len(self.states[node]), dtype=np.longdouble) for node in self.shares
-        }
-        for sort in ("table", "cohort"):
-            self._weigh(sort)
+        if weighed:
+            self._weigh()
         self._found_possible: dict[str, bool] = {}
 
     # ---- the model
@@ -242,28 +239,39 @@ class JointOracle:
 
     # ---- weighing
 
-    def _weigh(self, sort: str) -> None:
-        """Make cohorts, or tables, as likely as their shares where an individual is alone."""
-        found = {}
-        for piece in self.pieces.values():
-            for node in nodes_of(piece):
-                if node[0] == sort and node in self.shares:
-                    factors, unknown = reachable([node], self._weighed(piece), piece.unknown, set())
-                    if unknown:
-                        continue
-                    _, alone = self._product([node], factors, np.add)
-                    share = self.shares[node]
-                    if alone.sum() > 0:
-                        likely = alone / alone.sum()
-                        found[node] = np.where(
-                            likely > 0, share / np.where(likely > 0, likely, 1), 1
-                        )
-        for node, weight in found.items():
-            self.weights[node] = self.weights[node] * weight
+    def _weigh(self) -> None:
+        """Divide every part of an individual's own model by its sum under each of its choices.
 
-    def _weighed(self, piece: Piece) -> list[Factor]:
-        own = [((node,), self.weights[node]) for node in nodes_of(piece) if node in self.shares]
-        return piece.factors + own
+        Parts hang together by values alone; weights have a mean of one by sums and shares.
+        """
+        for piece in self.pieces.values():
+            weights = []
+            for nodes in self._parts(piece):
+                factors = [each for each in piece.factors if {*each[0]} & nodes]
+                if any({*scope} & nodes for scope in piece.unknown):
+                    continue
+                met = dict.fromkeys(node for scope, _ in factors for node in scope)
+                asked = [node for node in met if node in self.shares]
+                _, sums = self._product(asked, factors, np.add)
+                mean = sums
+                for node in asked:
+                    mean = np.tensordot(self.shares[node], mean, 1)
+                if asked and mean > 0:
+                    some = sums > 0
+                    weights.append(
+                        (tuple(asked), np.where(some, mean / np.where(some, sums, 1), 0))
+                    )
+            piece.factors += weights
+
+    def _parts(self, piece: Piece) -> list[set[Node]]:
+        """Values of a piece that hang together by factors."""
+        parts: list[set[Node]] = []
+        for scope in [scope for scope, _ in piece.factors] + piece.unknown:
+            values = {node for node in scope if node[0] == "value"}
+            if values:
+                joined = [part for part in parts if part & values]
+                parts = [part for part in parts if not part & values] + [values.union(*joined)]
+        return parts
 
     def _product(self, asked: Sequence[Node], factors: list[Factor], over: np.ufunc) -> Factor:
         """Factors of one individual multiplied, all nodes but those asked about reduced."""
@@ -321,7 +329,7 @@ class JointOracle:
         Without nodes: of the whole model.
         """
         seen, hard = self._observed(evidence)
-        everything = {key: self._weighed(piece) for key, piece in self.pieces.items()}
+        everything = {key: piece.factors for key, piece in self.pieces.items()}
         unknown = [scope for piece in self.pieces.values() for scope in piece.unknown]
         listed = [factor for factors in everything.values() for factor in factors] + seen
         kept, missing = (
@@ -367,7 +375,7 @@ class JointOracle:
         """Whether every part without unknown factors has a weight."""
         seen, hard = self._observed(evidence)
         values = {node: np.flatnonzero(table)[0] for (node,), table in seen if node in hard}
-        listed = [each for piece in self.pieces.values() for each in self._weighed(piece)]
+        listed = [each for piece in self.pieces.values() for each in piece.factors]
         for scope, table in listed:
             if {*scope} <= hard and not table[tuple(values[node] for node in scope)] > 0:
                 return False

@@ -1,4 +1,4 @@
-"""What hidden variables are called in plans and refusals: whose cohort, or which factor's table."""
+"""What hidden variables are called: ``class of eve`` for her cohort, ``table of f1.eve``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HiddenNames(Names):
         factor = self._factors[int(self._one[number])]
         if number >= len(self._cohorts):
             return f"{self._before}table of {factor}"
-        return f"{self._before}cohort of {self._cohorts[number] or f'the owner of {factor}'}"
+        return f"{self._before}class of {self._cohorts[number] or f'the owner of {factor}'}"
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -54,7 +54,7 @@ class HiddenNames(Names):
 
     def find(self, name: str) -> int | None:
         """Return the number of the node with this name, or None."""
-        return self._numbers.get(name) if name.startswith(self._before) else None
+        return self._numbers.get(name)
 
     def find_each(self, names: Sequence[str]) -> Ints:
         """The numbers of the nodes with these names, -1 where there is none."""
@@ -80,7 +80,7 @@ def with_hidden_names(
     declared = factor_owners(graph)[own] if places.declared else np.full(len(own), -1)
     cohorts = [graph.individuals[each] if each >= 0 else None for each in declared.tolist()]
     one = np.concatenate((own, *(each.who for each in hidden[1:])))
-    before = "the "
+    before = ""
     while True:
         names = HiddenNames(graph.factor_names, cohorts, one, before)
         if (graph.variable_names.find_each(names[:]) < 0).all():

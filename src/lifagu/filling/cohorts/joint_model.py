@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -26,12 +26,20 @@ from lifagu.filling.cohorts.hidden_cohorts import HiddenChoices, hidden_cohorts
 from lifagu.filling.cohorts.hidden_names import with_hidden_names
 from lifagu.filling.cohorts.hidden_tables import HiddenTables
 from lifagu.filling.cohorts.posterior import CohortPosterior
-from lifagu.graph.assembly import scopes_of, taken_lists
+from lifagu.graph.assembly import scopes_of
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import Ranges
 from lifagu.graph.tables import GivenTables, intern_tables
 
 _Made = TypeVar("_Made")
+
+
+class Weights(NamedTuple):
+    """Factors about hidden choices: of row i about choices[i] (f, k) tables[table_of[i]]."""
+
+    choices: Ints
+    tables: Floats
+    table_of: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +53,9 @@ class JointModel(Frozen):
     opened: for each factor of the model its hidden variable, by its place among them, -1 for none;
     holes in which one table is hidden (`CohortPlace.steady`) have the same.
     owners: whose each factor is, as a number of an individual; first_factor: the first single one.
+    single: once weighed, the choices (by their place among all) of which only each table by itself,
+    or with its cohort, is as likely as it should be, and not all of them jointly, and how far that
+    is off at most (gap); left: choices that are not weighed, as that takes too much memory.
     """
 
     graph: FactorGraph
@@ -54,54 +65,61 @@ class JointModel(Frozen):
     opened: Ints
     owners: Ints
     first_factor: int
+    single: tuple[int, ...] = ()
+    gap: float = 0.0
+    left: tuple[int, ...] = ()
 
     @cached_property
     def hidden(self) -> HiddenChoices:
         """Cohorts and tables, in the order of their variables."""
         return HiddenChoices.joined([self.cohorts, self.tables])
 
-    def alone(self) -> tuple[FactorGraph, Ints]:
-        """Who has something hidden by itself, with copies of what it shares; hidden variables."""
-        graph, count = self.graph, len(self.graph.variable_names)
-        hidden = np.arange(len(self.hidden))
-        own = self.owners[self.first_factor + hidden]
-        some = np.zeros(int(self.owners.max(initial=-1)) + 1, dtype=np.bool_)
-        some[own] = True
-        factors = np.flatnonzero(some[self.owners])
-        arguments, ends = taken_lists(graph.offsets, graph.arguments, factors)
-        whose = np.repeat(self.owners[factors], np.diff(graph.offsets)[factors])
-        copies, number = np.unique(whose * count + arguments, return_inverse=True)
-        variables = copies % count
-        apart = replace(
-            graph,
-            variable_names=NumberedNames("variable", "x", len(copies)),
-            variable_declared=graph.variable_declared[variables],
-            variable_kind=np.full(len(copies), -1, dtype=np.int64),
-            individuals=(),
-            individual_offsets=np.zeros(len(copies) + 1, dtype=np.int64),
-            individual_ids=np.zeros(0, dtype=np.int64),
-            factor_names=NumberedNames("factor", "f", len(factors)),
-            factor_table=graph.factor_table[factors],
-            offsets=np.concatenate(([0], ends - graph.offsets[-1])),
-            arguments=number,
-        )
-        return apart, np.searchsorted(copies, own * count + self.first_variable + hidden)
-
     @property
     def first_variable(self) -> int:
         """The number of the first hidden variable."""
         return len(self.graph.variable_names) - len(self.hidden)
 
-    def weighed(self, prior: Floats) -> JointModel:
-        """The same with other potentials of cohorts and tables, as in `prior`."""
+    @cached_property
+    def between(self) -> Ints:
+        """The factor that says how likely each table is by cohort, by its place in `tables`.
+
+        -1 for tables whose owner has no hidden cohort.
+        """
+        graph, first = self.graph, self.first_factor + len(self.hidden)
+        found = np.full(len(self.tables), -1, dtype=np.int64)
+        factors = np.arange(first, len(graph.factor_names))
+        table = graph.arguments[graph.offsets[factors] + 1] - self.first_variable
+        found[table - len(self.cohorts)] = factors
+        return found
+
+    def weighed(self, prior: Floats, more: Sequence[Weights]) -> JointModel:
+        """The same with other potentials of cohorts and tables, and further factors about them."""
         graph, tables = self.graph, self.graph.tables
-        given = GivenTables(
-            np.concatenate((tables.values, prior)),
-            offsets_of(np.concatenate((np.diff(tables.offsets), self.hidden.sizes))),
-        )
-        numbers, hidden = graph.factor_table.copy(), np.arange(len(self.hidden))
+        sizes = [np.diff(tables.offsets), self.hidden.sizes]
+        sizes += [np.full(len(each.tables), each.tables[0].size) for each in more]
+        first = len(tables) + len(self.hidden)
+        numbers = graph.factor_table.copy()
+        hidden = np.arange(len(self.hidden))
         numbers[self.first_factor + hidden] = len(tables) + hidden
-        return replace(self, graph=graph.refilled(given, numbers), prior=prior)
+        lengths, arguments, factors = [np.diff(graph.offsets)], [graph.arguments], [numbers]
+        for each in more:
+            lengths.append(np.full(len(each.choices), each.choices.shape[1]))
+            arguments.append((self.first_variable + each.choices).reshape(-1))
+            factors.append(first + each.table_of)
+            first += len(each.tables)
+        given = [tables.values, prior, *(each.tables.reshape(-1) for each in more)]
+        count = sum(len(each.choices) for each in more)
+        wider = replace(
+            graph,
+            factor_names=_more_names(graph.factor_names, count, "weight ")
+            if count
+            else graph.factor_names,
+            factor_table=np.concatenate(factors),
+            offsets=frozen(offsets_of(np.concatenate(lengths))),
+            arguments=frozen(np.concatenate(arguments)),
+        )
+        whole = GivenTables(np.concatenate(given), offsets_of(np.concatenate(sizes)))
+        return replace(self, graph=wider.refilled(whole, wider.factor_table), prior=prior)
 
     def once(self, make: Callable[[JointModel], _Made]) -> _Made:
         """What a function makes of this model alone, made on first use and kept with it."""
