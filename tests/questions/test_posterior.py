@@ -529,8 +529,8 @@ def test_an_individual_with_thirty_holes():
     answer = lifagu.query(moved, "A.0")
     assert answer.notes == (
         "class of i0, table of f0.0, table of f1.0 and 28 more have more than 4096 combinations: "
-        "before anything is observed, each table is as likely as its share by itself, to 1e-09, and not "
-        "jointly",
+        "before anything is observed, each table is as likely as its share by itself, to 1e-09, "
+        "and not jointly",
     )
     for number, record in enumerate(moved.record):
         found = lifagu.query(moved, f"table of f{number}.0").probabilities

@@ -37,9 +37,10 @@ def in_words(moved: Transfer, graph: FactorGraph, answer: Answer) -> Answer:
     """
     ranges = list(answer.ranges)
     for axis, name in enumerate(answer.variables):
-        if moved.original.variable_names.find(name) is None:
+        base = _base(moved)
+        if base and moved.original.variable_names.find(name) is None:
             order = graph.declared_order(graph.variable_names.number(name))
-            labels = _labels(_base(moved), _place(moved, name))
+            labels = _labels(base, _place(moved, name))
             ranges[axis] = tuple([labels[place] for place in order.tolist()])
     return replace(answer, ranges=tuple(ranges))
 

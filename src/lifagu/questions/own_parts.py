@@ -143,7 +143,8 @@ class _Batch:
     def _shares(self, place: int) -> Floats:
         """The shares of a choice, (·, size)."""
         hidden, size = self._joint.hidden, self._sizes[place]
-        return hidden.shares[hidden.offsets[self._nodes[:, place]][:, None] + np.arange(size)]
+        entries = hidden.offsets[self._nodes[:, place]][:, None] + np.arange(size)
+        return np.asarray(hidden.shares[entries])
 
     # ---- each combination by itself
 

@@ -108,7 +108,7 @@ def _weighed(joint: JointModel, weigh: Callable[[Floats], Floats]) -> JointModel
             single.update(hidden.tolist())
         gap = max(gap, found[1])
         for scope, logs in ((scope, weigh(logs)) for scope, logs in found[0]):
-            varies = ~(np.abs(logs) <= NOTHING).all(axis=tuple(range(1, logs.ndim)))
+            varies = np.abs(logs).reshape(len(logs), -1).max(axis=1) > NOTHING
             some = varies[alike.like]
             choices, of = alike.nodes[some][:, list(scope)], alike.like[some]
             roots = _roots(logs[varies])
