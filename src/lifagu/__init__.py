@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from lifagu import io as io
     from lifagu import scale as scale
     from lifagu.basics.columns import Columns
-    from lifagu.drafting.draft import Draft as Draft
-    from lifagu.drafting.draft import draft as draft
     from lifagu.errors import FormatError as FormatError
     from lifagu.errors import LifaguError as LifaguError
     from lifagu.errors import MissingExtraError as MissingExtraError
@@ -41,6 +39,8 @@ if TYPE_CHECKING:
     from lifagu.inference.answer import Answer as Answer
     from lifagu.questions.case import Case as Case
     from lifagu.questions.comparing.compare import compare as compare
+    from lifagu.questions.drafts import Draft as Draft
+    from lifagu.questions.drafts import draft as draft
     from lifagu.questions.figures import draw as draw
     from lifagu.questions.figures import plot as plot
     from lifagu.questions.functions import impute as impute
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from lifagu.symmetry.lifting import lift as lift
 
 _ROOMS = {
-    "lifagu.drafting.draft": "Draft draft",
+    "lifagu.questions.drafts": "Draft draft",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError"
     " Remedy TooLargeError",
     "lifagu.filling.record": "Record",

@@ -26,8 +26,8 @@ ROOMS: dict[str, set[str]] = {
     **{room: set(BELOW) for room in SIBLINGS},
     "filling": {*BELOW, "inference"},
     "scale": {*BELOW, "data"},
-    "questions": {*BELOW, *SIBLINGS, "scale"},
-    "drafting": {*BELOW, "inference", "learning", "formats", "data", "questions"},
+    "drafting": {*BELOW, "inference", "learning", "formats", "data"},
+    "questions": {*BELOW, *SIBLINGS, "scale", "drafting"},
     "io": {"formats", "questions", "relational"},
     "": {*BELOW, *SIBLINGS, "scale", "questions", "drafting", "io"},  # the facade
     "examples": {"errors", "basics", "data"},

@@ -89,7 +89,7 @@ def find(database: Database, place: str, settings: DraftSettings, progress: Prog
     """Look at a database, and choose what belongs into a model of it."""
     asker = Asker(database, database.catalogue().dialect, place)
     schema = read_schema(database, asker, settings, progress)
-    return _Drafter(asker, schema, settings, progress).found()
+    return Drafter(asker, schema, settings, progress).found()
 
 
 def is_nearly_empty(attribute: Attribute) -> bool:
@@ -103,23 +103,37 @@ def _is_finer(attribute: Attribute) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drafter:
+class Drafter:
+    """Chooses what belongs into a model of a database whose schema is known.
+
+    is_again: whether what is to be predicted may have hardly any value left, and is left out then.
+    """
+
     asker: Asker
     schema: Schema
     settings: DraftSettings
     progress: Progress
+    is_again: bool = False
+
+    def columns(self) -> list[Attribute]:
+        """What columns say, as relations called so in every draft of these tables."""
+        return list(self._columns(self._understood(names := GivenNames()), self._around(names)))
+
+    def _understood(self, names: GivenNames) -> Understanding:
+        schema = self.schema
+        return understand(
+            schema.tables, schema.bases, schema.keys, schema.links, schema.lists, names
+        )
 
     def found(self) -> FoundOut:
         """Everything, step by step."""
         settings, schema, names = self.settings, self.schema, GivenNames()
-        understood = understand(
-            schema.tables, schema.bases, schema.keys, schema.links, schema.lists, names
-        )
+        understood = self._understood(names)
         self.progress.stage("reading what columns and lists say")
         around = self._around(names)
         every = self._attributes(understood, around)
         attributes = [each for each in every if each.size > 1]
-        asked = self._asked(attributes)
+        asked = self._asked(attributes, lenient=self.is_again)
         if not asked:
             raise self._nothing()
         listed = self._listed(understood, around, asked)
@@ -206,11 +220,7 @@ class _Drafter:
 
     def _attributes(self, understood: Understanding, around: Surroundings) -> list[Attribute]:
         own, lists = OwnColumns(around), ListedValues(around)
-        found: list[Attribute] = []
-        for subject in understood.subjects.values():
-            columns = list(own.of(subject))
-            found += columns
-            found += own.known(columns)
+        found = list(self._columns(understood, around))
         asked = _columns_of(self._asked(found, lenient=True))
         finer = [own.finer(each) for each in found if each.column in asked]
         found = [each if each.column in asked else own.telling(each) for each in found]
@@ -219,6 +229,14 @@ class _Drafter:
             listed = lists.of(subject, link, asked)
             found += [replace(each, listed=link.table) for each in listed if each.size > 1]
         return found
+
+    def _columns(self, understood: Understanding, around: Surroundings) -> Iterator[Attribute]:
+        """What columns of subjects say, and whether these have a value."""
+        own = OwnColumns(around)
+        for subject in understood.subjects.values():
+            columns = list(own.of(subject))
+            yield from columns
+            yield from own.known(columns)
 
     def _listed(
         self, understood: Understanding, around: Surroundings, asked: Sequence[Attribute]

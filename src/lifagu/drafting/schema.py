@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from lifagu.basics.progress import Progress
 from lifagu.data.databases import Database
@@ -38,6 +39,17 @@ class DraftSettings:
     per_relation: int = 20
     seed: int = 0
 
+    @property
+    def plain(self) -> dict[str, Any]:
+        """All of them as a template notes them."""
+        return {
+            **vars(self),
+            "keys": {table: list(columns) for table, columns in self.keys.items()},
+            "links": dict(self.links),
+            "leave_out": list(self.leave_out),
+            "predict": list(self.predict),
+        }
+
 
 @dataclass(frozen=True)
 class TableInPart:
@@ -62,8 +74,9 @@ class TableInPart:
 @dataclass(frozen=True, eq=False)
 class Schema:
     """Tables by name, in order; skipped: others, and why; lists: tables whose rows only say
-    something of others; bases: what stands after FROM; parts: tables that are taken in part;
-    offered: links that no foreign key declares, though names and values would have them.
+    something of others; bases: what stands after FROM; parts: tables that are taken in part, of
+    which those rows are taken for which the condition holds; offered: links that no foreign key
+    declares, though names and values would have them.
     """
 
     tables: Mapping[str, SeenTable]
@@ -75,6 +88,7 @@ class Schema:
     bases: Mapping[str, str]
     parts: tuple[TableInPart, ...]
     offered: tuple[Link, ...]
+    conditions: Mapping[str, str]
 
 
 def read_schema(
@@ -106,9 +120,10 @@ def read_schema(
         keys,
         links,
         lists,
-        {name: base for name, (base, _) in bases.items()},
-        tuple(part for name, (_, part) in bases.items() if part and not lists[name]),
+        {name: base for name, (base, *_) in bases.items()},
+        tuple(part for name, (_, part, _) in bases.items() if part and not lists[name]),
         tuple(offered_links(tables, keys, links, settings.links, asker)),
+        {name: condition for name, (*_, condition) in bases.items() if condition},
     )
 
 
@@ -200,8 +215,10 @@ class _Places:
     links: Sequence[Link]
     settings: DraftSettings
 
-    def base(self, name: str) -> tuple[str, TableInPart | None]:
+    def base(self, name: str) -> tuple[str, TableInPart | None, str]:
         """What stands after FROM: a table, its rows numbered if it has no key, some if it is large.
+
+        And which those are.
 
         Of a large table those rows are taken that have a gap to be predicted, and as many others as
         there is room for, from which tables are learned; half of all, if there are so many.
@@ -212,7 +229,7 @@ class _Places:
         row = row_name(table.columns)
         base = self.asker.numbered(table.table, row) if is_number else table.base
         if not large:
-            return base, None
+            return base, None, ""
         gaps = " OR ".join(_is_gap(column, self.sorts[name][column]) for column in self._gaps(name))
         many = 0
         if gaps:
@@ -227,7 +244,7 @@ class _Places:
         elif gaps:
             wanted = f"{gaps} OR {wanted}"
         part = TableInPart(name, table.rows, most, many, min(many, most - room))
-        return f"(SELECT * FROM {aliased(base)} WHERE {wanted})", part
+        return f"(SELECT * FROM {aliased(base)} WHERE {wanted})", part, wanted
 
     def _gaps(self, name: str) -> list[str]:
         """Columns of a table that have gaps to be predicted."""

@@ -9,6 +9,7 @@ from typing import Any
 from lifagu.drafting.asking import aliased, quoted
 from lifagu.drafting.attributes import BOOLEAN, Attribute
 from lifagu.drafting.found import FoundOut
+from lifagu.formats.drafted_json import DRAFTED, noted
 
 COMMENT = "a draft: edit it as you like, and let validation have the last word"
 WIDTH = 110  # characters of a line; longer items have a line for each key
@@ -29,7 +30,9 @@ def template_text(found: FoundOut, source: Any) -> str:
         "evidence": {each.name: {"sql": each.evidence} for each in used if each.evidence},
         "queries": [_question(each) for each in found.asked],
     }
-    body = ",\n\n".join(_section(name, value) for name, value in sections.items() if value)
+    sections = {name: value for name, value in sections.items() if value}
+    sections[DRAFTED] = noted(json.loads(json.dumps(sections)), found.settings.plain)
+    body = ",\n\n".join(_section(name, value) for name, value in sections.items())
     return "{\n" + body.replace('"lifagu/1",\n\n', '"lifagu/1",\n') + "\n}\n"
 
 
@@ -58,7 +61,7 @@ def _question(attribute: Attribute) -> Any:
 
 
 def _section(name: str, value: Any) -> str:
-    if isinstance(value, Mapping) and name not in ("source",):
+    if isinstance(value, Mapping) and name not in ("source", DRAFTED):
         items = [f"{_text(key)}: {_text(item)}" for key, item in value.items()]
         return f"  {_text(name)}: {{\n    " + ",\n    ".join(items) + "\n  }"
     if isinstance(value, list):

@@ -70,6 +70,7 @@ def learned_template(loaded: Loaded, path: str | os.PathLike[str]) -> LearnedFil
         if number not in numbers:
             _move_groups(item["table"], old, new)
     _settle_ranges(whole, {each.relation: each.labels for each in task.relations})
+    whole.pop("drafted", None)  # it is no draft any more
     if template.parameters:  # the values with which it was learned
         whole["parameters"] = dict(template.parameters)
     if "source" in whole:

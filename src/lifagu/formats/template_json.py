@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.formats.drafted_json import drafted_of
 from lifagu.formats.json_lines import PathError, Step, at, line_of, located, path_text
 from lifagu.formats.json_parts import (
     LEARN,
@@ -116,6 +117,7 @@ class _Reader:
                 if "learned" in each
             ),
             self.parameters,
+            drafted_of(self.whole, self.place),
             partial(self._model, rest, constants),
         )
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from lifagu.basics.choices import USUAL_TIMEOUT
 from lifagu.basics.inputs import by_name, flag, number
 from lifagu.errors import ModelError
+from lifagu.relational.layers import LayeredTable
 
 _NAME = re.compile(r"\w+")
 
@@ -81,6 +82,8 @@ class Source:
     is_foreign : bool
         Whether a template names it, and not whoever opens it; then only what `access` allows
         stands for ``${NAME}``.
+    layers : tuple of LayeredTable
+        Tables that stand before those of the database while it is read.
 
     Notes
     -----
@@ -98,6 +101,7 @@ class Source:
     place: str = "source"
     access: Access = USUAL_ACCESS
     is_foreign: bool = False
+    layers: tuple[LayeredTable, ...] = ()
 
     def __repr__(self) -> str:
         given = self.address

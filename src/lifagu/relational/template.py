@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lifagu.basics.arrays import Ints
 from lifagu.graph.evidence import Observation
@@ -142,6 +143,18 @@ class RowParfactor:
 
 
 @dataclass(frozen=True)
+class Drafted:
+    """How a template was drafted: with which settings, by which version of lifagu.
+
+    is_unedited: whether it still means what it meant then.
+    """
+
+    settings: Mapping[str, Any]
+    version: str
+    is_unedited: bool
+
+
+@dataclass(frozen=True)
 class Asked:
     """What marginals are requested: of a name, of a relation, or of what a query lists."""
 
@@ -161,7 +174,8 @@ class Template:
     nobody observes; warnings: what a user should know about the file, a line each; text: all of it;
     finer: by relation in finer bins the one whose numbers it has; parameters: the values of those
     that queries name;
-    were_learned: parfactors whose literal tables were learned, from data like this or from this.
+    were_learned: parfactors whose literal tables were learned, from data like this or from this;
+    drafted: how it was drafted, None if it does not say.
     """
 
     place: str
@@ -181,6 +195,7 @@ class Template:
     warnings: tuple[str, ...]
     were_learned: tuple[str, ...]
     parameters: Mapping[str, ParameterValue]
+    drafted: Drafted | None
     model: Callable[[Mapping[str, Domain], Mapping[str, Labels]], ParfactorGraph]
 
     @property

@@ -81,7 +81,7 @@ def opened(source: Source | None) -> Iterator[Database]:
     if source is None:
         yield NoDatabase()
         return
-    address = replace(meant_by(source), access=source.access)
+    address = replace(meant_by(source), access=source.access, layers=source.layers)
     served = address.kind in ("postgresql", "sqlite")
     # read when they are asked for
     parquet = [table for table, path in address.files.items() if is_parquet(path)]

@@ -14,6 +14,7 @@ from lifagu.basics.inputs import from_home, real_path
 from lifagu.data.databases.environment import Expanded, expanded, values_unshown
 from lifagu.data.databases.urls import PLAIN, check_foreign, shown_path, shown_url, split_url
 from lifagu.errors import FormatError, Remedy
+from lifagu.relational.layers import LayeredTable
 from lifagu.relational.source import USUAL_ACCESS, Access, Source, scrubbed
 
 Kind = Literal["duckdb", "files", "frames", "sqlite", "postgresql"]
@@ -48,6 +49,7 @@ class Address:
     access: Access = USUAL_ACCESS
     settings: Mapping[str, str] = field(default_factory=dict)
     is_foreign: bool = False
+    layers: tuple[LayeredTable, ...] = ()
 
     def masked(self, text: str) -> str:
         """A driver's message on one line, without what is secret."""

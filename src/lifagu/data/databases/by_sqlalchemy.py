@@ -5,18 +5,26 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from lifagu.basics.arrays import Ints
 from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.bound_parameters import for_psycopg, for_sqlite
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_postgresql import catalogue_of_postgresql
 from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
 from lifagu.data.databases.cells import CellColumn, cells_of
-from lifagu.data.databases.lent_connections import driver_of, plain_cursor, read_without_trace
+from lifagu.data.databases.layers import lay
+from lifagu.data.databases.lent_connections import (
+    REPEATABLE,
+    driver_of,
+    forbid_writing,
+    plain_cursor,
+    read_without_trace,
+)
 from lifagu.data.databases.locked_sqlite import lock
 from lifagu.data.databases.queries import (
     BATCH,
@@ -50,9 +58,13 @@ class ServedDatabase:
     def __init__(self, address: Address) -> None:
         self._address, self.room = address, MemoryForRows(address.access.memory_limit)
         with ExitStack() as opened, said_plainly(address, f"{address.shown}: "):
-            self._driver = opened.enter_context(connection(address, read_only=True))
+            # what stands before its tables is made before a transaction is told not to write
+            writes = address.kind == "postgresql" and bool(address.layers)
+            self._driver = opened.enter_context(connection(address, read_only=not writes))
             if address.held is not None:
                 opened.enter_context(read_without_trace(self._driver))
+            elif writes:
+                self._driver.cursor().execute(f"SET TRANSACTION {REPEATABLE}")
             elif address.kind == "sqlite":  # its driver would see a new state with each query
                 self._driver.isolation_level = None
                 lock(self._driver, self.room.size)
@@ -60,6 +72,10 @@ class ServedDatabase:
             self._guard = self._guarded()
             if address.kind == "postgresql" and not address.access.trust_role:
                 refuse_reaching(self._rows, address.shown)
+            if address.layers:
+                lay(address.layers, self.batches, self._run, self._fill)
+            if address.held is not None or address.kind == "sqlite" or writes:
+                forbid_writing(self._driver)
             self._opened = opened.pop_all()
 
     def _guarded(self) -> Guard:
@@ -110,6 +126,22 @@ class ServedDatabase:
         ):
             cursor.execute(statement)
             return list(cursor.fetchall())
+
+    def _run(self, statement: str) -> None:
+        """A statement of our own."""
+        with (
+            said_plainly(self._address),
+            self._guard(self._clock()),
+            closing(plain_cursor(self._driver)) as cursor,
+        ):
+            cursor.execute(statement)
+
+    def _fill(self, table: str, columns: Sequence[str], rows: Ints) -> None:
+        """Put rows of whole numbers into a table."""
+        mark = "?" if self._address.kind == "sqlite" else "%s"
+        marks, listed = ", ".join(mark for _ in columns), ", ".join(columns)
+        with said_plainly(self._address), closing(plain_cursor(self._driver)) as cursor:
+            cursor.executemany(f"INSERT INTO {table} ({listed}) VALUES ({marks})", rows.tolist())
 
     def _clock(self) -> Clock:
         return Clock(self._address.access.query_timeout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from decimal import Decimal
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import offsets_of
+from lifagu.basics.arrays import Ints, offsets_of
 from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.columns import Columns
 from lifagu.data.databases.addresses import Address
@@ -22,6 +22,7 @@ from lifagu.data.databases.bound_parameters import for_duckdb
 from lifagu.data.databases.catalogue import Catalogue
 from lifagu.data.databases.catalogue.of_duckdb import catalogue_of_duckdb
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
+from lifagu.data.databases.layers import lay
 from lifagu.data.databases.lent_duckdb import refuse_reaching
 from lifagu.data.databases.own_results import MARK, Asked, check_names, drops
 from lifagu.data.databases.queries import BATCH, MemoryForRows, failed, not_a_query, plain
@@ -50,6 +51,8 @@ class EmbeddedDatabase:
         self._duck = _readable(address, self.room.size)
         try:
             self._open(files)
+            if address.layers:
+                lay(address.layers, self.batches, partial(self._duck.run, place=""), self._fill)
         except BaseException:
             self._duck.close()
             raise
@@ -81,6 +84,11 @@ class EmbeddedDatabase:
         self._duck.run("SET enable_external_access = false", self._address.shown)
         self._duck.run("SET lock_configuration = true", self._address.shown)
         self._duck.run("BEGIN TRANSACTION", self._address.shown)  # all queries see one state
+
+    def _fill(self, table: str, columns: Sequence[str], rows: Ints) -> None:
+        """Put rows of whole numbers into a table."""
+        with self._duck.tables({"lifagu_given": dict(zip(columns, rows.T, strict=True))}):
+            self._duck.run(f"INSERT INTO {table} FROM lifagu_given", "")
 
     def _refuse_transaction(self) -> None:
         """To begin within a transaction would break it; only in one do two queries share a number.

@@ -10,7 +10,7 @@ from typing import Any
 from lifagu.data.databases.addresses import Address
 from lifagu.errors import FormatError
 
-_READING = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+REPEATABLE = "ISOLATION LEVEL REPEATABLE READ"
 _SAVEPOINT = "lifagu_reading"
 
 
@@ -37,28 +37,38 @@ def plain_cursor(driver: Any, **settings: str) -> Any:
 
 @contextmanager
 def read_without_trace(driver: Any) -> Iterator[None]:
-    """All queries in one transaction that cannot write, which is the open one if there is one."""
+    """All queries in one transaction, the open one if there is one; in the end it is undone."""
     with _in_sqlite(driver) if isinstance(driver, sqlite3.Connection) else _in_postgresql(driver):
         yield
 
 
+def forbid_writing(driver: Any) -> None:
+    """From now on the transaction cannot write."""
+    sqlite = isinstance(driver, sqlite3.Connection)
+    with closing(plain_cursor(driver)) as cursor:
+        cursor.execute(
+            "PRAGMA query_only = 1" if sqlite else "SET LOCAL transaction_read_only = on"
+        )
+
+
 @contextmanager
 def _in_sqlite(driver: sqlite3.Connection) -> Iterator[None]:
-    """A switch of the connection forbids to write; texts are texts meanwhile."""
+    """A savepoint within an open transaction, else a new one; texts are texts meanwhile."""
     cursor = plain_cursor(driver)
     ((forbidden,),) = cursor.execute("PRAGMA query_only").fetchall()
     begins, texts = not driver.in_transaction, driver.text_factory
     driver.text_factory = str
     try:
-        if begins:
-            cursor.execute("BEGIN")
-        cursor.execute("PRAGMA query_only = 1")
+        cursor.execute("BEGIN" if begins else f"SAVEPOINT {_SAVEPOINT}")
         yield
     finally:
         cursor.execute(f"PRAGMA query_only = {int(forbidden)}")
         driver.text_factory = texts
         if begins and driver.in_transaction:
             cursor.execute("ROLLBACK")
+        elif not begins and driver.in_transaction:
+            cursor.execute(f"ROLLBACK TO {_SAVEPOINT}")
+            cursor.execute(f"RELEASE {_SAVEPOINT}")
 
 
 @contextmanager
@@ -68,10 +78,9 @@ def _in_postgresql(driver: Any) -> Iterator[None]:
     with driver.cursor() as cursor:
         if inside:
             cursor.execute(f"SAVEPOINT {_SAVEPOINT}")
-            cursor.execute("SET LOCAL transaction_read_only = on")
         else:  # without autocommit the driver begins before the first statement
             begin = "BEGIN" if driver.autocommit else "SET TRANSACTION"
-            cursor.execute(f"{begin} {_READING}")
+            cursor.execute(f"{begin} {REPEATABLE}")
     try:
         yield
     finally:

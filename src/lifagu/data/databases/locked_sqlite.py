@@ -14,13 +14,12 @@ _CALLS = ("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit")
 
 
 def lock(driver: sqlite3.Connection, room: int) -> None:
-    """Neither write, nor open other files, nor run functions that views in a file are to hide.
+    """Neither open other files, nor run functions that views in a file are to hide.
 
     room: bytes that rows may take; a value may announce more than there are of memory.
     """
     longest = driver.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
     driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(longest, max(_LEAST, room // _SHARE)))
-    driver.execute("PRAGMA query_only = 1")
     driver.execute("PRAGMA trusted_schema = 0")
     driver.set_authorizer(_allowed)
 
@@ -34,6 +33,7 @@ def _allowed(action: int, first: str | None, second: str | None, *_: str | None)
             action == sqlite3.SQLITE_PRAGMA
             and second is not None
             and (first or "").lower() not in _ABOUT
+            and (first, second) != ("query_only", "1")
         )
     )
     return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK

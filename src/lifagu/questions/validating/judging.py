@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from lifagu.basics.words import counted
 from lifagu.questions.validating.predictions import Predictions
 from lifagu.questions.validating.scores import Flags, mean
 
 Verdict = Literal["trust", "slight", "guess", "misleads", "few"]
+SEEN, ANEW = "has seen these values", "drafted anew"  # what a structure has of hidden cells
 FEW = 10  # cells with fewer of which nothing is said
 SURE = 2.0  # standard errors beyond which a difference is no chance
 MUCH = 0.1  # share of the baseline's log loss that a prediction worth trusting saves
@@ -50,7 +52,30 @@ def judgement(found: Predictions, method: str) -> str:
         parts.append(f"too few cells of {_listed(few)} to tell")
     if (tables := _tables(found, method)) is not None:
         parts.append(tables)
+    if found.structure.how == SEEN:
+        parts.append(
+            f"the structure has seen these values ({found.structure.why}), so that scores may be "
+            "too good; to compare, draft again with lifagu init and validate that"
+        )
     return "; ".join(parts)
+
+
+def anew_told(found: Predictions, method: str) -> str:
+    """What being drafted anew without hidden cells costs; nothing where there was no such draft."""
+    stands, gain = found.as_it_stands, found.too_good(method)
+    if stands is None:
+        return ""
+    told = "drafted anew in each fold without what is hidden there"
+    loss = stands.methods[method].scores.log_loss.value
+    if loss is None or gain.value is None:
+        return told
+    cells = counted(stands.hidden, "cell")
+    where = f"{cells} of the first fold" if stands.hidden < found.hidden else f"the same {cells}"
+    error = "" if gain.error is None else f" ± {gain.error:.3f}"
+    return (
+        f"{told}; as it stands, chosen with these values in sight, the draft would score "
+        f"{loss:.3f} on {where}, {gain.value:.3f}{error} better than it deserves"
+    )
 
 
 def _tables(found: Predictions, method: str) -> str | None:

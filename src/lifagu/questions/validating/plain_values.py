@@ -21,10 +21,26 @@ def plain(found: Predictions) -> dict[str, Any]:
         **methods[first],
         "method": first,
         **found.settings,
+        **_structure(found, first),
         "judgement": judgement(found, first),
         "notes": list(found.notes),
         **several,
     }
+
+
+def _structure(found: Predictions, method: str) -> dict[str, Any]:
+    """What the structure has seen, and what it scores as it stands on the first fold."""
+    structure, stands = found.structure, found.as_it_stands
+    told: dict[str, Any] = {"structure": structure.how} if structure.how else {}
+    if structure.why:
+        told["why"] = structure.why
+    if stands is not None:
+        gain = found.too_good(method)
+        told["as_it_stands"] = {
+            **_of_method(stands, method),
+            "too_good": {"log_loss": gain.value, "standard_error": gain.error},
+        }
+    return told
 
 
 def _of_method(found: Predictions, name: str) -> dict[str, Any]:

@@ -117,14 +117,14 @@ class Answered(NamedTuple):
     convergence: Convergence | None = None
 
 
-def predicted(case: Statement, cells: ObservedCells, hidden: Ints, engine: str) -> Answered:
-    """What a case that never saw the hidden cells says about them."""
+def predicted(case: Statement, variables: Ints, width: int, engine: str) -> Answered:
+    """What a case that never saw hidden cells says about their variables; width: most labels."""
     moved = in_memory.transferred(case)
     seen = moved.original.evidence(in_memory.bound(case))
     settings = {"engine": engine, "memory_limit": case.place.memory_limit}
-    asked = cells.variables[hidden]
+    asked = np.sort(variables)
     found = request(moved, asked, seen, case.way, settings, case.place.progress)
-    rows = np.zeros((len(found.distributions), int(cells.sizes.max(initial=1))))
+    rows = np.zeros((len(found.distributions), width))
     for row, distribution in zip(rows, found.distributions, strict=True):
         row[: len(distribution)] = [each[0] for each in distribution.values()]
     answered = np.zeros(len(asked), dtype=np.bool_)
@@ -133,7 +133,8 @@ def predicted(case: Statement, cells: ObservedCells, hidden: Ints, engine: str) 
         places = np.searchsorted(asked, found.names.numbers)
         answered[places] = True
         result[places] = rows[found.of] / rows[found.of].sum(axis=1, keepdims=True)
-    return Answered(result, answered, found.too_large, found.convergence)
+    order = np.searchsorted(asked, variables)
+    return Answered(result[order], answered[order], found.too_large, found.convergence)
 
 
 def told(folds: Sequence[Answered]) -> Iterator[str]:

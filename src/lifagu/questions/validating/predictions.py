@@ -30,6 +30,23 @@ class Predicted(Frozen):
     tables: TableScores | None = None
 
 
+Scored = tuple[ObservedCells, Ints, CellScores, dict[str, Predicted], list[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Structure(Frozen):
+    """What the structure of a model has seen of hidden cells: nothing is said of one that is given.
+
+    how: "drafted anew" in each fold without them, or "has seen these values"; why: it has;
+    as_it_stands: cells, places, baseline, predictions and notes of the first fold, with the
+    structure as it stands, beside those of a draft made anew.
+    """
+
+    how: str = ""
+    why: str = ""
+    as_it_stands: Scored | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Frozen):
     """Hidden cells and tables, and what each method said; the attributes are `Validation`'s."""
@@ -40,6 +57,25 @@ class Predictions(Frozen):
     methods: Mapping[str, Predicted]
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    structure: Structure = field(default_factory=Structure)
+
+    @property
+    def as_it_stands(self) -> Predictions | None:
+        """The same of the first fold with the structure as it stands; None if there is no other."""
+        found = self.structure.as_it_stands
+        if found is None:
+            return None
+        cells, places, baseline, methods, notes = found
+        return Predictions(cells, places, baseline, methods, tuple(notes))
+
+    def too_good(self, method: str) -> Mean:
+        """By how much the log loss of the structure as it stands is below that drafted anew."""
+        stands = self.as_it_stands
+        if stands is None:
+            return Mean(None, None)
+        same = np.isin(self.hidden_cells, stands.hidden_cells)
+        anew = self.methods[method].scores.losses[same]
+        return mean(anew - stands.methods[method].scores.losses)
 
     @property
     def first(self) -> Predicted:

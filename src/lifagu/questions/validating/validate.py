@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.errors import ModelError, Remedy, TooLargeError, listed
+from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError, listed
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence
 from lifagu.questions import in_memory
 from lifagu.questions.opened import Opened
 from lifagu.questions.place import HERE, LIFTING
 from lifagu.questions.statement import Statement
+from lifagu.questions.validating.anew import Anew
 from lifagu.questions.validating.hidden_tables import (
     TablePlaces,
     TableScores,
@@ -23,9 +23,10 @@ from lifagu.questions.validating.hidden_tables import (
     score_tables,
 )
 from lifagu.questions.validating.hiding import Hiding, folds_of
+from lifagu.questions.validating.judging import ANEW, SEEN, anew_told
 from lifagu.questions.validating.observed_cells import ObservedCells, RelabelledCells
 from lifagu.questions.validating.predicting import Answered, predicted, told, unseen
-from lifagu.questions.validating.predictions import Predicted
+from lifagu.questions.validating.predictions import Predicted, Structure
 from lifagu.questions.validating.result import Validation
 from lifagu.questions.validating.scores import CellScores
 from lifagu.questions.where_to_work import choose
@@ -54,9 +55,11 @@ def validate(
             cells, _about_what_is_asked(hiding, read, cells), untold, _finer(read)
         )
         notes = [*_untold_notes(cells, untold), *_learned_notes(read), *notes]
-    cells, places, baseline, said, remarks = _predictions(
-        case, cells, evidence, hidden, scored, fillings, engine
-    )
+    asked = [(fold, fold[scored[fold]]) for fold in hidden]
+    rounds, structure = _Rounds(fillings, engine), Structure()
+    if asked:
+        rounds, structure = _predicted(case, cells, evidence, hiding, asked, rounds)
+    cells, places, baseline, said, remarks = rounds.scored(cells)
     if not len(places) and hide_tables is None:
         raise _nothing(cells, untold)
     scores = {} if hide_tables is None else _tables(case, hiding, hide_tables, fillings, evidence)
@@ -65,7 +68,41 @@ def validate(
     notes += remarks
     methods = {name: replace(each, tables=scores.get(name)) for name, each in said.items()}
     settings = {"seed": hiding.seed, "folds": hiding.folds}
-    return Validation(cells, places, baseline, methods, tuple(notes), settings)
+    found = Validation(cells, places, baseline, methods, (), settings, structure)
+    notes = [each for each in (anew_told(found, next(iter(methods))), *notes) if each]
+    return replace(found, notes=tuple(notes))
+
+
+def _predicted(
+    case: Statement,
+    cells: ObservedCells,
+    evidence: Evidence,
+    hiding: Hiding,
+    asked: Sequence[tuple[Ints, Ints]],
+    rounds: _Rounds,
+) -> tuple[_Rounds, Structure]:
+    """All folds, each what is hidden and what of it is scored; and what its structure has seen."""
+    relations = np.unique(cells.relation_of[np.concatenate([each for _, each in asked])]).tolist()
+    names = [cells.relations[each] for each in relations]
+    titles = [f"fold {1 + number} of {len(asked)}, " for number in range(len(asked))]
+    titles = [""] if len(asked) == 1 else titles
+    structure = Structure()
+    anew = Anew.of(case, cells, hiding, names) if names else None
+    if isinstance(anew, Anew):
+        try:
+            for (fold, wanted), title in zip(asked, titles, strict=True):
+                _drafted_anew(anew, fold, wanted, rounds, title)
+            stands = replace(rounds, places=[], expected=[], seen_by=[], said={})
+            _as_it_stands(case, cells, evidence, *asked[0], stands, "as it stands, ")
+            return rounds, Structure(ANEW, as_it_stands=stands.scored(cells))
+        except (ModelError, FormatError, TooLargeError) as error:
+            structure = Structure(SEEN, error.message)
+            rounds = _Rounds(rounds.fillings, rounds.engine)
+    elif anew is not None:
+        structure = Structure(SEEN, anew)
+    for (fold, wanted), title in zip(asked, titles, strict=True):
+        _as_it_stands(case, cells, evidence, fold, wanted, rounds, title)
+    return rounds, structure
 
 
 def _about_what_is_asked(hiding: Hiding, read: Loaded, cells: ObservedCells) -> Hiding:
@@ -104,47 +141,88 @@ def _here(case: Statement) -> Statement:
     return replace(case, place=replace(case.place, on="memory"))
 
 
-def _predictions(
+@dataclass(eq=False)
+class _Rounds:
+    """Folds of hidden cells, predicted each way; parts of one prediction are in their order."""
+
+    fillings: Mapping[str, Filling]
+    engine: str
+    places: list[Ints] = field(default_factory=list)
+    expected: list[Floats] = field(default_factory=list)
+    seen_by: list[tuple[Ints, ObservedCells]] = field(default_factory=list)
+    said: dict[str, list[Answered]] = field(default_factory=dict)
+
+    def add(
+        self, fold: Ints, asked: Ints, cells: ObservedCells, usual: Floats, told: Sequence[Answered]
+    ) -> None:
+        """One fold: what was hidden, what of it is scored, and what each way said."""
+        self.places.append(asked)
+        self.expected.append(usual)
+        self.seen_by.append((fold, cells))
+        for name, each in zip(self.fillings, told, strict=True):
+            width = min(each.probabilities.shape[1], usual.shape[1])
+            each.probabilities[~each.has_answer, :width] = usual[~each.has_answer, :width]
+            self.said.setdefault(name, []).append(each)
+
+    def scored(
+        self, cells: ObservedCells
+    ) -> tuple[ObservedCells, Ints, CellScores, dict[str, Predicted], list[str]]:
+        """All cells, those that are scored, ascending, the baseline, what each way says, notes."""
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *self.places])
+        order = np.argsort(places, kind="stable")  # of the model, whatever the folds
+        where = places[order]
+        cells = RelabelledCells.joined(cells, self.seen_by)
+        sizes, truth = cells.sizes[where], cells.values[where]
+        said, notes = {}, list[str]()
+        for name in self.fillings:
+            parts = self.said.get(name, [])
+            stacked = _stacked([each.probabilities for each in parts])[order]
+            flags = np.concatenate([np.zeros(0, np.bool_), *(each.has_answer for each in parts)])
+            said[name] = Predicted(stacked, flags[order], CellScores.of(stacked, sizes, truth))
+            notes += [f"{name}: {remark}" for remark in told(parts)]
+        baseline = CellScores.of(_stacked(self.expected)[order], sizes, truth)
+        return cells, where, baseline, said, notes
+
+
+def _as_it_stands(
     case: Statement,
     cells: ObservedCells,
     evidence: Evidence,
-    folds: Sequence[Ints],
-    scored: np.ndarray[Any, np.dtype[np.bool_]],
-    fillings: Mapping[str, Filling],
-    engine: str,
-) -> tuple[ObservedCells, Ints, CellScores, dict[str, Predicted], list[str]]:
-    """All cells, those that are scored, ascending, the baseline, what each way says, and notes."""
-    places, expected, seen_by = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 1))], []
-    found = {name: [Answered(np.zeros((0, 1)), np.zeros(0, np.bool_))] for name in fillings}
-    for number, fold in enumerate(folds):
-        asked = fold[scored[fold]]
-        blind, then = unseen(case, cells, evidence, fold)
-        seen_by.append((fold, then))
-        usual = then.frequencies(fold)[scored[fold]]
-        places.append(asked)
-        expected.append(usual)
-        for name, filling in fillings.items():
-            title = f"fold {number + 1} of {len(folds)}, " if len(folds) > 1 else ""
-            case.place.progress.stage(f"predicting hidden cells: {title}{name}")
-            each = predicted(replace(blind, filling=filling), then, asked, engine)
-            each.probabilities[~each.has_answer] = usual[~each.has_answer]
-            found[name].append(each)
-    order = np.argsort(np.concatenate(places), kind="stable")  # of the model, whatever the folds
-    where = np.concatenate(places)[order]
-    cells = RelabelledCells.joined(cells, seen_by)
-    sizes, truth = cells.sizes[where], cells.values[where]
-    said, notes = {}, list[str]()
-    for name, parts in found.items():
-        stacked = _stacked([each.probabilities for each in parts])[order]
-        flags = np.concatenate([each.has_answer for each in parts])[order]
-        said[name] = Predicted(stacked, flags, CellScores.of(stacked, sizes, truth))
-        notes += [f"{name}: {remark}" for remark in told(parts)]
-    baseline = CellScores.of(_stacked(expected)[order], sizes, truth)
-    return cells, where, baseline, said, notes
+    fold: Ints,
+    asked: Ints,
+    rounds: _Rounds,
+    title: str,
+) -> None:
+    """One fold predicted by a case that learned without it, but whose structure is as it stands."""
+    blind, then = unseen(case, cells, evidence, fold)
+    usual = then.frequencies(fold)[np.isin(fold, asked)]
+    found = []
+    for name, filling in rounds.fillings.items():
+        case.place.progress.stage(f"predicting hidden cells: {title}{name}")
+        way, width = replace(blind, filling=filling), int(then.sizes.max(initial=1))
+        found.append(predicted(way, then.variables[asked], width, rounds.engine))
+    rounds.add(fold, asked, then, usual, found)
+
+
+def _drafted_anew(anew: Anew, fold: Ints, asked: Ints, rounds: _Rounds, title: str) -> None:
+    """One fold predicted by a draft that never saw it."""
+    found, told = anew.fold(fold, asked), []
+    known = found.variables >= 0
+    for name, filling in rounds.fillings.items():
+        anew.case.place.progress.stage(f"predicting hidden cells: {title}{name}")
+        width = found.usual.shape[1]
+        way = replace(found.case, filling=filling)
+        each = predicted(way, found.variables[known], width, rounds.engine)
+        probabilities, has_answer = np.zeros((len(asked), width)), np.zeros(len(asked), np.bool_)
+        probabilities[known], has_answer[known] = each.probabilities, each.has_answer
+        probabilities[~known], has_answer[~known] = found.usual[~known], True
+        told.append(each._replace(probabilities=probabilities, has_answer=has_answer))
+    rounds.add(fold, asked, found.cells, found.usual, told)
 
 
 def _stacked(parts: Sequence[Floats]) -> Floats:
     """Rows of several widths, padded with 0 to the widest."""
+    parts = [np.zeros((0, 1)), *parts]
     width = max(each.shape[1] for each in parts)
     return np.vstack([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in parts])
 
