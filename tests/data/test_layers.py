@@ -10,8 +10,7 @@ import pytest
 
 from lifagu.data.databases import opened
 from lifagu.data.databases.layers import NoLayerError
-from lifagu.relational.layers import LayeredTable
-from lifagu.relational.source import Source
+from lifagu.relational.source import LayeredTable, Source
 from lifagu.relational.template import Query
 from support.drafts import KINDS, Table, made
 

@@ -23,8 +23,7 @@ from lifagu.drafting.seen import SeenTable, in_order_of, see
 from lifagu.drafting.template_text import template_text
 from lifagu.errors import ModelError
 from lifagu.formats.native import contents
-from lifagu.relational.layers import LayeredTable
-from lifagu.relational.source import Source
+from lifagu.relational.source import LayeredTable, Source
 from lifagu.relational.template import Template
 
 _WITHIN = "lifagu_within"  # which rows of a large table the model speaks of

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from lifagu.basics.choices import USUAL_TIMEOUT
 from lifagu.basics.inputs import by_name, flag, number
 from lifagu.errors import ModelError
-from lifagu.relational.layers import LayeredTable
 
 _NAME = re.compile(r"\w+")
 
@@ -60,6 +59,25 @@ def seconds_of(query_timeout: object) -> float | None:
     if found < 0:
         raise ModelError("query_timeout is a number of seconds, or None for no limit")
     return found if 0 < found < float("inf") else None
+
+
+@dataclass(frozen=True)
+class LayeredTable:
+    """A table that stands before one of the database, which is left as it is.
+
+    name: in the catalogue, and alone, without its schema, in queries; rows: its rows, numbered, as
+    they stand after FROM; number: what their number is called; columns: of the table; key: those
+    that tell rows apart, none where their number does; hidden: by column the keys, as texts, of
+    those whose value is NULL; flag: a further column that says whether a condition held before.
+    """
+
+    name: str
+    rows: str
+    number: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...] = ()
+    hidden: Mapping[str, frozenset[tuple[str, ...]]] = field(default_factory=dict)
+    flag: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, repr=False)

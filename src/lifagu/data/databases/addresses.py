@@ -14,8 +14,7 @@ from lifagu.basics.inputs import from_home, real_path
 from lifagu.data.databases.environment import Expanded, expanded, values_unshown
 from lifagu.data.databases.urls import PLAIN, check_foreign, shown_path, shown_url, split_url
 from lifagu.errors import FormatError, Remedy
-from lifagu.relational.layers import LayeredTable
-from lifagu.relational.source import USUAL_ACCESS, Access, Source, scrubbed
+from lifagu.relational.source import USUAL_ACCESS, Access, LayeredTable, Source, scrubbed
 
 Kind = Literal["duckdb", "files", "frames", "sqlite", "postgresql"]
 DUCKDB = (".duckdb", ".ddb")

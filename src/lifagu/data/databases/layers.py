@@ -13,7 +13,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.data.databases.cells import CellColumn, Cells
 from lifagu.data.duck import quoted
 from lifagu.errors import LifaguError, ModelError
-from lifagu.relational.layers import LayeredTable
+from lifagu.relational.source import LayeredTable
 from lifagu.relational.template import Query
 
 _NUMBER, _FLAGS = "lifagu_number", "lifagu_hidden_{}"
