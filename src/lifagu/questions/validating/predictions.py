@@ -69,7 +69,18 @@ class Predictions(Frozen):
         return Predictions(cells, places, baseline, methods, tuple(notes))
 
     def too_good(self, method: str) -> Mean:
-        """By how much the log loss of the structure as it stands is below that drafted anew."""
+        """By how much the log loss of the structure as it stands is below that drafted anew.
+
+        Parameters
+        ----------
+        method : str
+            Its name.
+
+        Returns
+        -------
+        Mean
+            In nats, on the cells of the first fold, with its standard error.
+        """
         stands = self.as_it_stands
         if stands is None:
             return Mean(None, None)

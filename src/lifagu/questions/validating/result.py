@@ -32,6 +32,8 @@ class Validation(Predictions, Shown):
         What is to be said beside the scores.
     settings : mapping
         How cells were hidden.
+    structure : Structure
+        What the structure of a draft has seen of hidden cells.
     """
 
     def json(self) -> dict[str, Any]:
