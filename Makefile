@@ -19,7 +19,7 @@ test: $(VENV)/installed-test $(VENV)/installed-system lint
 
 test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system lint
 	$(BIN)/python -m pytest
-	$(PEERS)/bin/python -m research.bench.report --small
+	$(PEERS)/bin/python -m research.bench --small
 	$(BIN)/python fuzz/campaign.py --seconds 3600
 
 # What nobody should do to it, for as long as wanted, such as: make fuzz FUZZ="--seconds 3600 --only inputs.py"
@@ -28,16 +28,15 @@ fuzz: $(VENV)/installed-test $(VENV)/installed-system
 
 # What is given as BENCH goes to the report, such as: make bench BENCH="--only colour"
 bench: $(PEERS)/installed $(VENV)/installed-system
-	$(PEERS)/bin/python -m research.bench.report $(BENCH)
-	$(PEERS)/bin/python -m research.bench.startup
+	$(PEERS)/bin/python -m research.bench $(BENCH)
 
 # The paper's evaluation, and what it needs: make paper PAPER="--small", "--theta 0.5", "--export FOLDER"
 paper: $(VENV)/installed-test
 	$(BIN)/python -m research.paper $(PAPER)
 
-# Hours; LEAGUE="--small", LEAGUE="--data FOLDER --folder KEPT", and see research/README.md
+# Hours; LEAGUE="--small", LEAGUE="--data FOLDER --only portal", and see research/README.md
 bench-real: $(PEERS)/installed
-	OMP_NUM_THREADS=1 $(PEERS)/bin/python -m research.league.league $(LEAGUE)
+	OMP_NUM_THREADS=1 $(PEERS)/bin/python -m research.league $(LEAGUE)
 
 figures: $(VENV)/installed-test
 	$(BIN)/python docs/figures/redraw.py

@@ -39,7 +39,7 @@ class Cell(NamedTuple):
     @property
     def file_name(self) -> str:
         """The file it is kept in."""
-        return f"{self.group}-{self.size}-{self.seed}.json".replace("/", "_").replace(" ", "_")
+        return f"{self.group}-{self.size}-{self.seed}.json".replace(": ", "--").replace(" ", "-")
 
 
 class Outcome(NamedTuple):

@@ -3,223 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from unittest import mock
-
-import numpy as np
 
 import lifagu
 from lifagu import FactorGraph
-from lifagu.basics import kernel
-from lifagu.basics.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
-from research.bench.apart import memory_now, memory_peak, run_apart
+from research.apart import memory_now, memory_peak, run_apart
 from research.bench.colour_peers import PEERS, Peer, installed
+from research.bench.measure import (
+    Tables,
+    arranging,
+    beside,
+    best_time,
+    duration,
+    sized,
+    sorting,
+    timed,
+)
 from research.bench.models import epidemic_by_arrays, path, relabelled, scattered, star, torus
-from research.bench.part import FLOOR, Part, begin, duration, ratio, sized
-from research.bench.timing import arranging, best_time, sorting, timed
 
+ABOUT = (
+    "Timed is `lifagu.colour(graph)` on a graph that has been built. The floor is one np.sort of "
+    "as many random int32 as there are arguments, or one stable argsort of as many int64. Memory: "
+    "bytes for each argument beyond the graph. Beside peers: ratios to lifagu without the time to "
+    "build their graphs, in brackets the groups they find; – where they failed before.\n\n"
+    + "\n".join(f"- {peer.name}: {peer.differs}" for peer in PEERS)
+)
+HEAD = ["graph", "arguments", "groups", "floor", "colour", "memory"]
 Floor = Callable[[int], float]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Of one graph: sizes, seconds of floor and colouring, bytes beyond the graph, the peak."""
-
-    arguments: int
-    groups: tuple[int, int]
-    floor: float
-    seconds: float
-    beyond: int
-    peak: int
-
-
-def main() -> None:
-    """Measure and print."""
-    part = begin(
-        "Colour passing",
-        ("lifagu", "numpy", *(peer.package for peer in PEERS)),
-        "Timed is `lifagu.colour(graph)` on a graph that has been built: start colours, the",
-        "neighbours of variables and the numbering of the result are in it, reading and building",
-        "are not. Every row has a process of its own; the best of some runs counts, for the floor",
-        "as well.",
-    )
+def tables(small: bool, limit: float) -> Tables:
+    """What is measured."""
     lifagu.colour(path(3))  # what is imported on first use is imported now
-    against_sorting(part)
-    growing(part)
-    what_else(part, 1_000 if part.small else 1_000_000)
-    beside_peers(part)
+    yield "Against sorting", HEAD, _against(_graphs(1_000 if small else 1), len(HEAD))
+    exponents = (3, 4) if small else (4, 5, 6, 7, 8)
+    grown = {
+        f"epidemic, 10^{n}": (partial(epidemic_by_arrays, 10**n // 9), arranging) for n in exponents
+    }
+    yield "Growth", HEAD, _against(grown, len(HEAD))
+    peers = ["graph", "arguments", "lifagu", *(peer.name for peer in PEERS)]
+    yield "Beside peers", peers, _beside_peers(small, limit)
 
 
-# ---- against sorting
+def _graphs(scale: int) -> dict[str, tuple[Callable[[], FactorGraph], Floor]]:
+    persons, side, nodes = 10**7 // 9 // scale, 1_000 if scale == 1 else 30, 10**6 // scale
+    return {
+        "epidemic, in order": (partial(epidemic_by_arrays, persons), sorting),
+        "epidemic, shuffled": (lambda: relabelled(epidemic_by_arrays(persons)), sorting),
+        f"torus {side} × {side}": (partial(torus, side), arranging),
+        "star": (partial(star, 2 * nodes), arranging),
+        f"path of {nodes}": (partial(path, nodes), arranging),
+        "random triples": (partial(scattered, 10 * nodes), arranging),
+    }
 
 
-def against_sorting(part: Part) -> None:
-    """Known graphs of some size each, with the ratio that is wanted of each."""
-    part.section(
-        "Against sorting",
-        "The floor is one np.sort of as many random int32 as there are arguments, or one stable",
-        "np.argsort of as many random int64. Memory: bytes for each argument beyond the graph.",
-    )
-    head = ["graph", "arguments", "groups", "floor", "colour", "ratio", "wanted", "memory"]
-    table = part.table(head, _against_sorting(part.small, len(head)))
-    found = ", ".join(f"{row['graph']} {row['ratio']}" for row in table)
-    part.in_short(f"colour passing by one sort of as many numbers: {found}.")
-
-
-def _against_sorting(small: bool, width: int) -> Iterator[list[str]]:
-    scale = 1_000 if small else 1
-    persons, side, nodes = 10**7 // 9 // scale, 1_000 // (30 if small else 1), 10**6 // scale
-    rows: list[tuple[str, Callable[[], FactorGraph], Floor, int]] = [
-        ("epidemic, in order", lambda: epidemic_by_arrays(persons), sorting, 10),
-        ("epidemic, shuffled", lambda: relabelled(epidemic_by_arrays(persons)), sorting, 50),
-        (f"torus {side} × {side}", lambda: torus(side), arranging, 2),
-        ("star", lambda: star(2 * nodes), arranging, 2),
-        (f"path of {nodes}", lambda: path(nodes), arranging, 8),
-        ("random triples", lambda: scattered(10 * nodes), arranging, 8),
-    ]
-    for title, make, floor, wanted in rows:
-        found = run_apart(partial(measure, make, floor))
+def _against(
+    graphs: dict[str, tuple[Callable[[], FactorGraph], Floor]], width: int
+) -> Iterator[list[str]]:
+    for title, (make, floor) in graphs.items():
+        found = run_apart(partial(_measured, make, floor))
         if isinstance(found, str):
             yield [title, found, *["–"] * (width - 2)]
             continue
-        yield [
-            *(title, sized(found.arguments), f"{found.groups[0]:,} + {found.groups[1]:,}"),
-            *(
-                f"{'sort' if floor is sorting else 'argsort'} {duration(found.floor)}",
-                duration(found.seconds),
-            ),
-            *(
-                ratio(found.seconds, found.floor),
-                f"≤ {wanted}×",
-                f"{found.beyond / found.arguments:.0f} bytes",
-            ),
-        ]
+        arguments, groups, base, seconds, beyond = found
+        times = [duration(base), beside(seconds, base)]
+        yield [title, sized(arguments), groups, *times, f"{beyond / arguments:.0f} bytes"]
 
 
-def _colour_anew(graph: FactorGraph) -> object:
-    """Nothing that a run left in the graph helps the next."""
-    return lifagu.colour(replace(graph))
-
-
-def measure(make: Callable[[], FactorGraph], floor: Floor) -> Measured:
-    """Build a graph and colour it."""
+def _measured(make: Callable[[], FactorGraph], floor: Floor) -> tuple[int, str, float, float, int]:
+    """Arguments, groups, seconds of floor and colouring, bytes beyond the graph."""
     graph = make()
     before = memory_now()
-    colouring = lifagu.colour(replace(graph))
-    peak = memory_peak()
-    groups = (int(colouring.variable_colours.max()) + 1, int(colouring.factor_colours.max()) + 1)
-    del colouring
-    seconds = best_time(partial(_colour_anew, graph))
-    return Measured(
-        len(graph.arguments), groups, floor(len(graph.arguments)), seconds, peak - before, peak
-    )
+    colouring = lifagu.colour(replace(graph))  # nothing that a run left in the graph helps the next
+    beyond = memory_peak() - before
+    groups = f"{_groups(colouring.variable_colours):,} + {_groups(colouring.factor_colours):,}"
+    seconds = best_time(lambda: lifagu.colour(replace(graph)))
+    return len(graph.arguments), groups, floor(len(graph.arguments)), seconds, beyond
 
 
-# ---- growth
+def _groups(colours: object) -> int:
+    return int(colours.max()) + 1  # type: ignore[attr-defined]
 
 
-def growing(part: Part) -> None:
-    """Ten times larger each time; peak memory is that of the whole process, graph included."""
-    part.section("Growth: the epidemic in order")
-    head = [
-        "arguments",
-        "argsort",
-        "ratio",
-        "colour",
-        "nanoseconds an argument",
-        "memory",
-        "peak with the graph",
-    ]
-    part.table(head, _growing(part, len(head)))
-
-
-def _growing(part: Part, width: int) -> Iterator[list[str]]:
-    for exponent in (3, 4) if part.small else (4, 5, 6, 7, 8):
-        persons = 10**exponent // 9
-        found = run_apart(partial(measure, partial(epidemic_by_arrays, persons), arranging))
-        if isinstance(found, str):
-            yield [f"10^{exponent}", found, *["–"] * (width - 2)]
-            continue
-        for curve, seconds in (("lifagu", found.seconds), (f"{FLOOR}argsort", found.floor)):
-            part.point("epidemic, in order", "arguments", curve, found.arguments, seconds)
-        yield [
-            *(sized(found.arguments), duration(found.floor), ratio(found.seconds, found.floor)),
-            *(duration(found.seconds), f"{found.seconds / found.arguments * 1e9:.0f}"),
-            *(
-                f"{found.beyond / found.arguments:.0f} bytes an argument",
-                f"{found.peak / 2**30:.2f} GiB",
-            ),
-        ]
-
-
-# ---- what else is compiled
-
-
-def what_else(part: Part, count: int) -> None:
-    """Grouping with and without the kernel; counting degrees is memory-bound in numpy already."""
-    random = np.random.default_rng(0)
-    tables, few = (
-        random.random((count, 4)),
-        random.random((1_000, 8))[random.integers(0, 1_000, count)],
-    )
-    rows, offsets = random.integers(0, count, (count, 3)), 3 * np.arange(count + 1)
-    ids, roles = random.integers(0, count, 3 * count), random.integers(0, 20, 3 * count)
-    rows_of_work: list[tuple[str, Callable[[], object]]] = [
-        ("tables of 4, all distinct, interned", lambda: group_rows_bitwise(tables)),
-        ("tables of 8, 1,000 distinct, interned", lambda: group_rows_bitwise(few)),
-        ("signatures of 3 arguments, 20 roles", lambda: group_lists(offsets, roles, ordered=False)),
-        ("rows of 3, all distinct", lambda: group_rows(rows)),
-        ("three times as many numbers, by first occurrence", lambda: by_first_occurrence(ids)),
-        (
-            "degrees over three times as many arguments (numpy)",
-            lambda: np.bincount(ids, minlength=count),
-        ),
-    ]
-    part.section(f"What else is compiled: {count:,} at a time")
-    part.table(
-        ["work", "numpy", "kernel", "numpy by kernel"],
-        (_with_and_without(*each) for each in rows_of_work),
-    )
-
-
-def _with_and_without(title: str, work: Callable[[], object]) -> list[str]:
-    with mock.patch.object(kernel, "_kernel", None):
-        plain = best_time(work)
-    ours = best_time(work)
-    return [title, duration(plain), duration(ours), ratio(plain, ours)]
-
-
-# ---- peers
-
-
-def beside_peers(part: Part) -> None:
-    """The peers on growing graphs, as ratios to lifagu, each with how many groups it finds."""
-    part.section(
-        "Beside peers",
-        f"Each has {part.limit:g} s; ratios are without the time to build its graph; in brackets",
-        "the groups it finds; – where it failed on a smaller graph of the family.",
-        "",
-        *(f"- {peer.name}: {peer.differs}" for peer in PEERS),
-    )
-    table = part.table(
-        ["graph", "arguments", "lifagu", *(peer.name for peer in PEERS)], _beside_peers(part)
-    )
-    found = []
-    for peer in PEERS:
-        if answered := [
-            row for row in table if row["graph"] == "epidemic" and "×" in row[peer.name]
-        ]:
-            found.append(
-                f"{peer.name} {answered[-1][peer.name].split()[0]} (at {answered[-1]['arguments']})"
-            )
-    part.in_short(
-        "time of peers by that of lifagu on the largest epidemic they manage, by its arguments: "
-        f"{', '.join(found) or 'none is installed'}."
-    )
-
-
-def _beside_peers(part: Part) -> Iterator[list[str]]:
+def _beside_peers(small: bool, limit: float) -> Iterator[list[str]]:
     families: list[tuple[str, Callable[[int], FactorGraph]]] = [
         ("epidemic", lambda arguments: epidemic_by_arrays(arguments // 9)),
         ("torus", lambda arguments: torus(int((arguments / 4) ** 0.5))),
@@ -228,35 +95,22 @@ def _beside_peers(part: Part) -> Iterator[list[str]]:
     ]
     for title, make in families:
         running = {peer.name for peer in PEERS if installed(peer)}
-        for exponent in (2,) if part.small else (3, 4, 5, 6):
+        for exponent in (2,) if small else (3, 4, 5, 6):
             graph = make(10**exponent)
             colouring = lifagu.colour(graph)
-            groups = int(colouring.variable_colours.max()) + int(colouring.factor_colours.max()) + 2
-            ours = best_time(partial(_colour_anew, graph))
-            part.point(f"beside peers: {title}", "arguments", "lifagu", len(graph.arguments), ours)
-            cells = [beside(part, title, peer, graph, ours, running) for peer in PEERS]
+            groups = _groups(colouring.variable_colours) + _groups(colouring.factor_colours)
+            ours = best_time(partial(lambda graph: lifagu.colour(replace(graph)), graph))
+            cells = [_by_peer(peer, graph, ours, limit, running) for peer in PEERS]
             yield [title, sized(len(graph.arguments)), f"{duration(ours)} ({groups:,})", *cells]
 
 
-def beside(
-    part: Part, family: str, peer: Peer, graph: FactorGraph, ours: float, running: set[str]
-) -> str:
+def _by_peer(peer: Peer, graph: FactorGraph, ours: float, limit: float, running: set[str]) -> str:
     """One cell; a peer that fails is not asked about larger graphs."""
     if peer.name not in running:
         return "–" if installed(peer) else "not installed"
-
-    def work() -> tuple[float, int]:
-        groups, seconds = timed(peer.build(graph))
-        return seconds, groups
-
-    found = run_apart(work, part.limit)
-    seconds = found if isinstance(found, str) else found[0]
-    part.point(f"beside peers: {family}", "arguments", peer.name, len(graph.arguments), seconds)
+    found = run_apart(lambda: timed(peer.build(graph)), limit)
     if isinstance(found, str):
         running.discard(peer.name)
         return found
-    return f"{ratio(found[0], ours)} ({found[1]:,})"
-
-
-if __name__ == "__main__":
-    main()
+    groups, seconds = found
+    return f"{seconds / ours:.2g}× ({groups:,})"

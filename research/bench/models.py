@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -12,30 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import lifagu
 from lifagu import FactorGraph
-from lifagu.errors import FormatError
 
 BOOLEAN = [["true", "false"]]
 NETWORKS = (
     "asia",
-    "cancer",
     "survey",
     "sachs",
-    "child",
     "alarm",
     "insurance",
     "hailfinder",
-    "hepar2",
     "win95pts",
     "andes",
-    "pigs",
-    "water",
-    "mildew",
     "barley",
-    "pathfinder",
-    "munin1",
-    "link",
-    "diabetes",
 )
 
 
@@ -244,17 +233,6 @@ def cohorts(d: int, seed: int = 0) -> FactorGraph:
     return _cohorts(d, np.random.default_rng(seed), 0.0, variable_names=names)
 
 
-def cohorts_with_holes(d: int, share: float = 0.1, seed: int = 0) -> FactorGraph:
-    """The same for d persons, with kinds, without names: x0 is Epid; a share is unknown.
-
-    >>> cohorts_with_holes(100)
-    <FactorGraph: 301 variables, 201 factors (24 unknown), 9 distinct tables>
-    """
-    kinds = np.concatenate([[0], np.tile([1, 2, 3], d)])
-    settings = {"kinds": ["Epid", "Travel", "Sick", "Treat"], "variable_kinds": kinds}
-    return _cohorts(d, np.random.default_rng(seed), share, **settings)
-
-
 def _cohorts(d: int, random: np.random.Generator, unknown: float, **settings: Any) -> FactorGraph:
     """The cohorts for d persons; each of the persons' factors is unknown with this probability."""
     f1, f2 = random.choice([0.5, 1, 1, 1.5], 8), random.choice([0.5, 1, 1, 1.5], 4)
@@ -292,23 +270,10 @@ def network(name: str) -> Network:
     folder = _network_folder()
     if folder is None:
         raise FileNotFoundError("the networks come with pgmpy; install it to measure them")
-    graph = _read(folder / f"{name}.bif.gz")
+    graph = lifagu.read(folder / f"{name}.bif.gz")
+    assert isinstance(graph, FactorGraph)
     children = (graph.variable_names.number(factor[2:-1]) for factor in graph.factor_names)
     return Network(name, graph, tuple(children))
-
-
-def _read(path: Path) -> FactorGraph:
-    from lifagu.formats.networks import read_network
-
-    try:
-        return read_network(path)
-    # labels like "<5" (in child) are beyond pyAgrum's reader, not beyond pgmpy's, which is slow
-    except FormatError:
-        from pgmpy.readwrite import BIFReader
-
-        from lifagu.formats.with_pgmpy import from_pgmpy
-
-        return from_pgmpy(BIFReader(string=gzip.decompress(path.read_bytes()).decode()).get_model())
 
 
 def _network_folder() -> Path | None:

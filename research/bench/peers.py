@@ -24,7 +24,6 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 Outcome = tuple[float | None, Array]
 Query = Callable[[], Outcome]
 EVERY = -1  # in place of a variable
-MOST_STATES = 2**20  # up to here the reference is the sum over all assignments
 
 
 @dataclass(frozen=True)
@@ -54,11 +53,6 @@ class Model:
             )
         return cls(tuple(graph.sizes.tolist()), scopes, tuple(tables), children)
 
-    @property
-    def states(self) -> int:
-        """Number of assignments."""
-        return math.prod(self.sizes)
-
 
 def lifagu(model: Model, variable: int, engine: str = "auto") -> Query:
     """`lifagu.queries` on a graph built from arrays."""
@@ -83,13 +77,6 @@ def lifagu(model: Model, variable: int, engine: str = "auto") -> Query:
 
 def _asked(model: Model, variable: int) -> Sequence[int]:
     return range(len(model.sizes)) if variable == EVERY else [variable]
-
-
-def enumerated(model: Model, variable: int) -> Query:
-    """The reference for small models: lifagu's sum over all assignments; else an empty answer."""
-    if model.states > MOST_STATES:
-        return lambda: (None, np.zeros(0))
-    return lifagu(model, variable, engine="enumerate")
 
 
 def pyagrum(model: Model, variable: int) -> Query:
@@ -246,7 +233,6 @@ class Engine:
     every: bool = False
 
 
-ENUMERATION = Engine("enumeration", "lifagu", enumerated, (), every=True)
 LIFAGU = Engine("lifagu", "lifagu", lifagu, ("lifagu.inference",), every=True)
 PEERS = [
     Engine("pyAgrum", "pyagrum", pyagrum, ("pyagrum", "pyagrum.markov_random_field"), every=True),

@@ -8,86 +8,54 @@ from typing import Any
 
 import lifagu
 from lifagu import FactorGraph
+from research.bench.measure import Tables, arranging, beside, best_time, duration, sized
 from research.bench.models import epidemic_with_holes, individuals_with_holes
-from research.bench.part import FLOOR, Part, begin, duration, ratio, sized
-from research.bench.timing import arranging, best_time
 
-OWNED = ("individuals", "profiles")  # methods on a graph that declares individuals
-METHODS: dict[str, dict[str, Any]] = {
-    "share": {},
-    "individuals": {},
-    "profiles": {"profiles": True},
-    "published": {"published": True},
-    "4 steps": {"steps": 4},
-    "6 steps": {"steps": 6},
+ABOUT = (
+    "A tenth of the factors is unknown; timed is the transfer and its completed graph, by one "
+    "stable argsort of as many random 64-bit integers as there are arguments. Exact tables are the "
+    "paper's epidemic; where tables compete, each of n individuals has eight tables of nine "
+    "potentials, exact ones of which each place has six, or estimated from 50 records. No peer "
+    "fills unknown factors."
+)
+# how lifagu.transfer is called, and whether the graph declares individuals
+RULES: dict[str, tuple[dict[str, Any], bool]] = {
+    "lifagu": ({"by": "published"}, False),
+    "4 steps": ({"by": "steps", "steps": 4}, False),
+    "extended": ({"by": "individuals"}, True),
+    "auto": ({"by": "auto"}, True),
 }
-COHORTS = {"exact tables": None, "estimated tables": 50}
+COMPETING = {"exact tables": None, "estimated tables": 50}
 
 
-def main() -> None:
-    """Measure and print."""
-    part = begin(
-        "Filling holes",
-        ("lifagu", "numpy"),
-        "A tenth of the factors of the paper's epidemic is unknown; timed is the transfer and its",
-        "completed graph. The floor is one stable argsort of as many random 64-bit integers as the",
-        "graph has arguments: a transfer cannot do with much less than one grouping. No peer fills",
-        "unknown factors.",
-    )
-    largest = part.table(["factors", "unknown", "argsort", *METHODS], _rows(part))[-1]
-    found = ", ".join(f"{method} {largest[method]}" for method in METHODS)
-    part.in_short(
-        f"filling a tenth of {largest['factors']} factors, by one argsort of their arguments: "
-        f"{found}."
-    )
-    part.section(
-        "Filling by cohorts",
-        "Each of n individuals has eight tables of nine potentials: exact ones of",
-        "which each place has six, or estimated from 50 records and almost all different. Timed is",
-        "the transfer and its graph of mean tables, known ones cleaned.",
-    )
-    cohorts = part.table(["factors", "unknown", "argsort", *COHORTS], _cohorts(part))[-1]
-    found = ", ".join(f"{sort} {cohorts[sort]}" for sort in COHORTS)
-    part.in_short(f"the same by cohorts, {cohorts['factors']} factors: {found}.")
+def tables(small: bool, limit: float) -> Tables:
+    """What is measured."""
+    yield "All agree", ["factors", "unknown", "argsort", *RULES], _agreeing(small)
+    yield "Tables compete: auto", ["factors", "unknown", "argsort", *COMPETING], _competing(small)
 
 
-def _rows(part: Part) -> Iterator[list[str]]:
-    for people in (300, 3_000) if part.small else (333, 3_333, 33_333, 333_333, 3_333_333):
-        graph, owned = (
-            epidemic_with_holes(people, individuals=individuals) for individuals in (False, True)
-        )
-        arguments = len(graph.arguments)
-        floor = arranging(arguments)
-        part.point("Filling holes", "arguments", f"{FLOOR}argsort", arguments, floor)
-        cells = []
-        for method, options in METHODS.items():
-            model = owned if method in OWNED else graph
-            seconds = best_time(partial(_completed, model, options))
-            part.point("Filling holes", "arguments", method, arguments, seconds)
-            cells.append(f"{ratio(seconds, floor)} ({duration(seconds)})")
-        yield [sized(len(graph.factor_names)), sized(len(graph.unknown)), duration(floor), *cells]
+def _agreeing(small: bool) -> Iterator[list[str]]:
+    for people in (300, 3_000) if small else (333, 3_333, 33_333, 333_333, 3_333_333):
+        graphs = {owned: epidemic_with_holes(people, individuals=owned) for owned in (False, True)}
+        work = {rule: (graphs[owned], settings) for rule, (settings, owned) in RULES.items()}
+        yield _row(graphs[False], work)
 
 
-def _cohorts(part: Part) -> Iterator[list[str]]:
-    for people in (125, 1_250) if part.small else (125, 1_250, 12_500, 125_000):
-        cells, arguments = [], 16 * people
-        floor = arranging(arguments)
-        part.point("Filling by cohorts", "arguments", f"{FLOOR}argsort", arguments, floor)
-        for sort, records in COHORTS.items():
-            graph = individuals_with_holes(people, records)
-            seconds = best_time(partial(_averaged, graph))
-            part.point("Filling by cohorts", "arguments", sort, arguments, seconds)
-            cells.append(f"{ratio(seconds, floor)} ({duration(seconds)})")
-        yield [sized(len(graph.factor_names)), sized(len(graph.unknown)), duration(floor), *cells]
+def _competing(small: bool) -> Iterator[list[str]]:
+    for people in (125, 1_250) if small else (125, 1_250, 12_500, 125_000):
+        settings = {"by": "auto"}
+        work = {
+            sort: (individuals_with_holes(people, records), settings)
+            for sort, records in COMPETING.items()
+        }
+        yield _row(work["exact tables"][0], work)
 
 
-def _averaged(graph: FactorGraph) -> FactorGraph:
-    return lifagu.transfer(graph, by="cohorts").averaged()
+def _row(graph: FactorGraph, work: dict[str, tuple[FactorGraph, dict[str, Any]]]) -> list[str]:
+    floor = arranging(len(graph.arguments))
+    cells = [beside(best_time(partial(_completed, *each)), floor) for each in work.values()]
+    return [sized(len(graph.factor_names)), sized(len(graph.unknown)), duration(floor), *cells]
 
 
-def _completed(graph: FactorGraph, options: dict[str, Any]) -> FactorGraph:
-    return lifagu.transfer(graph, **options).graph
-
-
-if __name__ == "__main__":
-    main()
+def _completed(graph: FactorGraph, settings: dict[str, Any]) -> FactorGraph:
+    return lifagu.transfer(graph, **settings).graph

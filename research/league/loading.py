@@ -1,4 +1,4 @@
-"""Tables of other packages written as CSV, SQLite and DuckDB, with keys where they are known."""
+"""Tables of other packages written as CSV and SQLite, with keys where they are known."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import duckdb
 
 
 class MissingError(Exception):
@@ -67,14 +65,6 @@ def package(name: str) -> ModuleType:
 def to_csv(frame: Any, path: Path) -> None:
     """A data frame as CSV, an empty field where a value is missing."""
     frame.to_csv(path, index=False)
-
-
-def to_duckdb(tables: Mapping[str, Any], path: Path) -> None:
-    """Tables without any keys, as most people load them."""
-    with duckdb.connect(str(path)) as database:
-        for name, frame in tables.items():
-            database.register("frame", frame)
-            database.execute(f'CREATE TABLE "{name}" AS SELECT * FROM frame')
 
 
 def to_sqlite(tables: Mapping[str, Any], keys: Mapping[str, Keys], path: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
+
+from research.harness import Floats
 
 LEAST = 1e-4  # no probability counts as less, whoever told it
 BINS = 15  # of the top probability, for calibration
 DRAWS = 2_000
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -26,20 +25,21 @@ def hits(probabilities: Floats, truth: Ints) -> NDArray[np.bool_]:
     return right
 
 
-def calibration_error(tops: Floats, right: NDArray[np.bool_]) -> float:
-    """Σ over bins of the top probability of (share of cells) × |accuracy − mean probability|."""
-    place = np.minimum((tops * BINS).astype(np.int64), BINS - 1)
-    gaps = np.bincount(place, right, BINS) - np.bincount(place, tops, BINS)
-    return float(np.abs(gaps).sum() / len(tops))
+def calibration_error(bins: Floats) -> float:
+    """Σ over bins of the top probability of (share of cells) × |accuracy − mean probability|.
+
+    bins: of each how many cells, the sum of their top probabilities, how many of them are right.
+
+    >>> calibration_error(np.array([[2.0, 1.0, 2.0], [2.0, 1.5, 1.5]]))
+    0.25
+    """
+    return float(np.abs(bins[:, 2] - bins[:, 1]).sum() / bins[:, 0].sum())
 
 
-def interval(differences: Floats, whose: Sequence[str], seed: int = 0) -> tuple[float, float]:
-    """Where the mean difference lies with 95 %, drawing individuals with all their cells anew."""
-    number = np.unique(np.array(whose), return_inverse=True)[1]
-    sums, counts = np.bincount(number, differences), np.bincount(number)
-    draw, means = np.random.default_rng(seed), []
-    for _ in range(DRAWS):
-        weights = np.bincount(draw.integers(len(sums), size=len(sums)), minlength=len(sums))
-        means.append(float(weights @ sums / (weights @ counts)))
-    low, high = np.quantile(means, (0.025, 0.975))
+def interval(sums: Floats, cells: Ints, groups: Ints, seed: int = 0) -> tuple[float, float]:
+    """Where a mean over cells lies with 95 %, drawing groups of individuals anew."""
+    number = np.unique(groups, return_inverse=True)[1]
+    total, count = np.bincount(number, sums), np.bincount(number, cells)
+    drawn = np.random.default_rng(seed).integers(len(total), size=(DRAWS, len(total)))
+    low, high = np.quantile(total[drawn].sum(1) / count[drawn].sum(1), (0.025, 0.975))
     return float(low), float(high)

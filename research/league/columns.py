@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.league.features import Column, Floats, Ints, folds, rates
+from research.league.pooling import common
 from research.league.raw_tables import Target
-from research.league.rivals.pooling import common
 from research.league.scores import clipped_losses
 from research.league.sheets import Sheet
 

@@ -1,18 +1,18 @@
-"""The usual learners of a single column: forests and three kinds of boosted trees."""
+"""The usual learners of a single column: forests and two kinds of boosted trees."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 
+from research.league.columns import Learner, Rows, Setting
 from research.league.features import Floats, Ints
-from research.league.rivals.columns import Learner, Rows, Setting
 
 MOST_ROUNDS, PATIENCE = 300, 10
 TREES = 100
@@ -41,40 +41,6 @@ FOREST = Learner(
     _fit_forest,
     _no_rounds,
 )
-
-
-# ---- boosted trees of scikit-learn
-
-
-def _fit_boosting(
-    setting: Setting, rows: Rows, categories: list[bool], stop: Rows | None
-) -> HistGradientBoostingClassifier:
-    model = HistGradientBoostingClassifier(
-        **{"max_iter": MOST_ROUNDS, **setting},
-        categorical_features=categories,
-        early_stopping=stop is not None,
-        n_iter_no_change=PATIENCE,
-        min_samples_leaf=5,
-        random_state=0,
-    )
-    seen = {} if stop is None else {"X_val": stop.features, "y_val": stop.values}
-    return model.fit(rows.features, rows.values, **seen)
-
-
-def _boosting_rounds(model: HistGradientBoostingClassifier) -> Setting:
-    """After how many rounds held-out rows were told best."""
-    return {"max_iter": max(1, int(np.argmax(model.validation_score_[1:])) + 1)}
-
-
-BOOSTING = Learner(
-    tuple(
-        {"learning_rate": rate, "max_leaf_nodes": leaves, "l2_regularization": penalty}
-        for rate, leaves, penalty in product((0.05, 0.15), (6, 24), (1.0, 20.0))
-    ),
-    _fit_boosting,
-    _boosting_rounds,
-)
-QUICK_BOOSTING = replace(BOOSTING, settings=BOOSTING.settings[4:])  # the higher rate only
 
 
 # ---- LightGBM
