@@ -35,7 +35,7 @@ def main() -> int:
     lines = summary(done)
     sizes = " and ".join(map(str, sorted({each.cell.size for each in done})))
     tables = {"rows": harness.of_rows(done, NAMES)} if len(options.only) == 1 else {}
-    told = f"{sizes} individuals, {len(campaign.seeds)} seeds from {campaign.seeds[0]} on."
+    told = f"{sizes} individuals, seeds {campaign.seeds[0]} to {campaign.seeds[-1]}."
     harness.report(campaign, tables, page(lines, told))
     return harness.status(outcomes)
 

@@ -11,6 +11,7 @@ from research.holes.estimated.scenarios import NOISY
 from research.holes.scenarios import SCENARIOS
 
 NEGLIGIBLE = 1e-4  # divergences below it have no ratio worth looking at; differences count
+LEAST = 0.1  # a divergence of 0 would decide a geometric mean alone
 ORACLE = ("oracle", "average")
 Way = tuple[str, str]
 Lines = dict[tuple[str, str, str], Line]
@@ -33,6 +34,7 @@ NOTES = """\
 - *one*: the likeliest table in each hole; *mean*: the weighted mean table; *average*: answers
   averaged over what the holes may be, so that what was observed counts. A factor that a way leaves
   unknown counts as dropped.
+- *over the oracle*: the geometric mean over scenarios, ratios counting as a tenth at least.
 - *off*: how far the stated confidence is from the share of right tables, over tenths.
 - Scenarios of equal seed share their tables: compare them, but they are not independent."""
 
@@ -95,7 +97,7 @@ def over_oracle(own: Mapping[str, float], oracle: Mapping[str, float]) -> tuple[
     ratios = {name: own[name] / oracle[name] for name in own if oracle[name] >= NEGLIGIBLE}
     if not ratios:
         return "–", "–"
-    logs = [math.log(max(each, 1e-12)) for each in ratios.values()]
+    logs = [math.log(max(each, LEAST)) for each in ratios.values()]
     worst = max(ratios, key=ratios.__getitem__)
     return number(math.exp(sum(logs) / len(logs)), 3), f"{number(ratios[worst], 3)} ({worst})"
 
