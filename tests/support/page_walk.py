@@ -156,16 +156,12 @@ def take_screenshots(folder: Path) -> None:
     """The pictures of docs/page.md."""
     with served() as server, browser() as running:
         walk = Walk(running, server.address)
-        page = walk.open(tab="Holes")
-        keep(page, folder / "page-holes.png")
-        walk.tab("Colours")
-        page.locator("#groups li").first.wait_for()
-        page.locator("#lifted [data-node=r1]").hover()
-        keep(page, folder / "page-lifted.png")
+        page = walk.open(tab="Model")
+        page.locator(".record").first.wait_for()
+        keep(page, folder / "page-model.png")
         dark = Walk(running, server.address, scheme="dark")
         page = dark.open(tab="Ask")
-        page.locator("#graph [data-node=v0]").click()
-        page.locator("#observe-values").get_by_role("button", name="true").click()
+        page.get_by_title("Observe Staffed = true").click()
         page.locator(".answer.observed").wait_for()
         keep(page, folder / "page-ask-dark.png")
     with TemporaryDirectory() as made, browser() as running:

@@ -11,7 +11,6 @@ import lifagu
 from lifagu.errors import LifaguError
 from lifagu.examples.hospital import hospital as made_hospital
 from lifagu.examples.installing import install_hospital
-from lifagu.web import views
 from lifagu.web.limits import Limits
 from lifagu.web.sources import ModelSource
 from lifagu.web.views import OPERATIONS
@@ -197,28 +196,6 @@ def test_search_agrees_with_a_naive_one():
         assert len(few) <= 3
 
 
-def test_cohorts_show_everybody_where_they_most_likely_belong(hospital):
-    bench = hospital
-    found = asked(bench, "cohorts", method="cohorts")
-    moved = bench.came.fill(by="cohorts").transfer
-    assert sum(each["size"] for each in found["cohorts"]) == len(moved.posterior.kind_of)
-    sizes = [each["size"] for each in found["cohorts"]]
-    assert sizes == sorted(sizes, reverse=True)
-    holes = sum(each["holes"] for each in found["cohorts"])
-    assert 0 < holes <= len(moved.unknown)
-    for each in found["cohorts"]:
-        for table in each["told_by"]:
-            assert len(table["states"]) == len(table["table"]) == len(table["usual"])
-            assert sum(table["table"]) == pytest.approx(1)
-    assert asked(bench, "cohorts", method="published")["cohorts"] == []
-
-
-def test_wards_have_cohorts_and_models_without_holes_have_none(factory, tmp_path):
-    assert asked(factory, "cohorts")["note"].startswith("Cohorts have filled nothing")
-    wards = opened(ROOT / "examples/wards.json", tmp_path)
-    assert asked(wards, "cohorts")["cohorts"]
-
-
 def test_relational_models_are_listed_without_being_grounded(tmp_path):
     bench = opened(ROOT / "examples/smokers.json", tmp_path)
     found = asked(bench, "ranked", what="Smokes")
@@ -240,23 +217,10 @@ def test_relational_models_are_listed_without_being_grounded(tmp_path):
     assert (smokes["total"], smokes["missing"]) == (10**6, 10**6)
 
 
-def test_what_is_compared_is_not_observed(hospital):
-    found = asked(hospital, "compare", evidence={"Age(c398)": "old"})
-    seen = {*hospital.came.own_evidence, "Age(c398)"}
-    assert len(found["variables"]) == 8
-    assert seen.isdisjoint(found["variables"])
-
-
 def test_cards_are_prepared_or_not(factory, tmp_path):
     assert asked(factory, "prepare") == {}
     plain = opened(ROOT / "examples/figure3.json", tmp_path)
     assert asked(plain, "prepare") == {}
-
-
-def test_colours_are_passed_ahead_once(factory, monkeypatch):
-    assert asked(factory, "prepare", what="colours", method="share", theta=0.2) == {}
-    monkeypatch.setattr(views, "rounds_of", None)  # not to be called again
-    assert asked(factory, "colours", method="share", theta=0.2)["groups"]
 
 
 @pytest.mark.parametrize(

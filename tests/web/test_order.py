@@ -43,49 +43,46 @@ def test_what_was_chosen_last_is_opened(walk):
 
 
 def test_nothing_is_left_of_what_was_open_before(walk):
-    page = walk.open(tab="Holes")
-    walk.tab("Compare")
+    page = walk.open(tab="Model")
+    walk.tab("Ask")
     page.get_by_role("button", name="Open…").click()
     graph = walk.hold("/*/graph")
     page.get_by_role("button", name="Two factors alike").click()
     page.locator("#title", has_text="Two factors alike").wait_for()
-    for left in ("#graph .node", "#lifted .node", ".record", "#compared table", "#groups li"):
+    for left in ("#graph .node", "#lifted .node", ".record", ".answer"):
         assert page.locator(left).count() == 0, left
     graph.let_go()
     walk.settled()
     assert page.locator("#graph .node").count() == 5
 
 
-def test_a_click_is_not_lost_when_the_list_is_replaced_under_it(walk):
-    walk.page.clock.install()
-    page = walk.open(tab="Holes")
-    transfers = walk.hold("/*/transfers")
-    page.get_by_role("radio", name="Share").check()
-    page.locator('[data-key="nearest r.p9"] summary').scroll_into_view_if_needed()
-    page.locator('[data-key="nearest r.p9"] summary').hover()
+def test_a_click_is_not_lost_when_the_list_is_replaced_under_it(at_work):
+    at_work.page.clock.install()
+    page = at_work.tab("List")
+    ranked = at_work.hold("/*/ranked", '"containing":"M-1"')
+    page.locator("#list-containing").fill("M-1")
+    page.clock.run_for(1000)
+    row = page.locator("#list tbody button").first
+    who = row.inner_text()
+    row.hover()
     page.mouse.down()
-    transfers.let_go()
+    ranked.let_go()
     page.clock.fast_forward(20_000)  # on a machine that is busy
     page.mouse.up()
-    page.locator(".record details[open] .explanation:not(:empty)").wait_for()
-    walk.settled()
-    assert "takes the table of" in page.locator(".record", has_text="r.p9").first.inner_text()
-    assert page.locator(".record details[open]").count() == 1
+    page.locator("#card-title", has_text=who).wait_for()
 
 
-def test_what_was_released_outside_of_the_page_holds_nothing_back(walk):
-    page = walk.open(tab="Holes")
-    page.locator("summary").first.hover()
+def test_what_was_released_outside_of_the_page_holds_nothing_back(at_work):
+    page = at_work.tab("List")
+    page.locator("#list tbody button").first.hover()
     page.mouse.down()
     page.locator("#tabs").dispatch_event("pointermove", {"buttons": 0})
-    page.evaluate("document.querySelector('input[name=method][value=published]').click()")
-    page.locator("#holes-summary", has_text="4 of 4").wait_for()
-    page.locator(".record:not(:has-text('cohort'))").first.wait_for()
-    walk.settled()
+    page.evaluate("document.querySelector('#list-unobserved').click()")
+    page.locator("#list-note", has_text="of 200").wait_for()
 
 
 def test_who_cannot_join_is_not_in_the_way_of_who_can(walk):
-    page = walk.open("An epidemic Figure 1", "Holes")
+    page = walk.open("An epidemic Figure 1", "Model")
     graph = walk.hold("/*/graph")
     for name in ("alice", "eve"):  # alice is there already
         page.get_by_label("Name", exact=True).fill(name)
@@ -97,7 +94,7 @@ def test_who_cannot_join_is_not_in_the_way_of_who_can(walk):
     walk.was_refused(422)
     page.get_by_label("Name", exact=True).fill("dan")
     page.get_by_role("button", name="Add").click()
-    page.locator("#holes-summary", has_text="3 of 3").wait_for()
+    page.locator("#borrowed-summary", has_text="3 of 3").wait_for()
     assert page.get_by_role("alert").count() == 0
 
 
@@ -157,6 +154,7 @@ def test_no_page_is_beyond_the_last(at_work):
 def test_what_is_shown_again_is_new(at_work):
     page, lifted = at_work.page, []
     page.on("request", lambda each: lifted.append(each) if each.url.endswith("lifted") else None)
+    at_work.tab("Model")
     page.get_by_role("button", name="Show", exact=True).click()
     at_work.settled()
     page.get_by_role("button", name="Hide", exact=True).click()
@@ -165,6 +163,7 @@ def test_what_is_shown_again_is_new(at_work):
     at_work.tab("Ask")
     page.get_by_label("Competing tables").select_option("one")
     at_work.settled()
+    at_work.tab("Model")
     page.get_by_role("button", name="Show", exact=True).click()
     at_work.settled()
     assert len(lifted) == 2

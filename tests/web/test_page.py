@@ -7,7 +7,6 @@ import re
 import pytest
 
 import lifagu
-from lifagu.symmetry.colour import colour_rounds
 from support.drawn import grid
 from support.helpers import ROOT
 from support.page_walk import LAPTOP, PHONE, WHY_NOT, Walk
@@ -16,7 +15,7 @@ from support.web_server import served
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
 
 WARDS = lifagu.read(ROOT / "examples/wards.json")
-TABS = ("Overview", "Individual", "List", "Ask", "Holes", "Compare", "Colours", "Keep")
+TABS = ("Overview", "Individual", "List", "Ask", "Model")
 PANELS = {"Individual": "card"}
 
 
@@ -45,144 +44,46 @@ def expected(moved, name, **settings):
 
 
 def test_an_example_shows_its_graph(walk):
-    page = walk.open("An epidemic, and eve", "Holes")
+    page = walk.open("An epidemic, and eve", "Model")
     assert page.locator("#graph .node.variable").count() == 13
     assert page.locator("#graph .node.factor").count() == 10
     assert page.locator("#graph .node.unknown").count() == 3
     assert page.locator("#graph .arrow").count() == 3
     assert page.title() == "An epidemic, and eve – lifagu"
-    assert "3 of 3 unknown factors filled" in page.inner_text("#holes-summary")
+    assert "3 of 3 unknown factors filled" in page.inner_text("#borrowed-summary")
     page.get_by_role("button", name="Larger").first.click()
     assert page.evaluate("document.querySelector('#graph svg').getBoundingClientRect().width") > 400
 
 
-def test_colours_pass_round_by_round_forwards_and_back(walk):
-    page = walk.open("Two factors alike")
-    walk.tab("Colours")
-    rounds = list(colour_rounds(lifagu.read(ROOT / "examples/figure3.json")))
-
-    def shown():
-        return [
-            page.locator(f"#graph [data-node=v{each}] .sign").text_content() for each in range(3)
-        ]
-
-    page.get_by_role("button", name="To the start").click()
-    assert page.inner_text("#round-title") == "Start"
-    for number, each in enumerate(rounds):
-        colours = each.variable_colours
-        signs = shown()
-        assert [[one == other for other in signs] for one in signs] == (
-            colours[:, None] == colours
-        ).tolist()
-        if number + 1 < len(rounds):
-            page.get_by_role("button", name="Forwards").click()
-    assert "B no longer looks like A, C" not in page.inner_text("#round-words")
-    assert page.get_by_role("button", name="Forwards").is_disabled()
-    page.get_by_role("button", name="Back", exact=True).click()
-    assert "B no longer looks like A, C" in page.inner_text("#round-words")
-    assert shown() == ["1", "2", "1"]
-
-
-def test_moving_theta_says_which_holes_fill_from_whom_and_why(walk):
-    page = walk.open(tab="Holes")
-    slider = page.get_by_role("slider")
-    assert slider.count() == 0  # nobody has to agree there
-    assert [
-        page.locator(f"#holes .record.{each}").count()
-        for each in ("transferred", "below_threshold")
-    ] == [4, 0]
-    assert page.get_by_role("radio", name="Auto").is_checked()
-    page.get_by_role("radio", name="Share").check()
-    slider.fill("0.6")
-    page.locator("#holes-summary", has_text="2 of 4 unknown factors filled, 2 left").wait_for()
-    record = page.locator(".record.below_threshold").first
-    assert "less than the 0.6 asked for" in record.inner_text()
-    assert "57.1" in record.inner_text()
-    assert page.locator("#graph .arrow").count() == 2
-    page.locator(".record.transferred", has_text="r.p9").hover()
-    assert page.locator("#graph .lit").count() == 2  # the hole and its donor
-    slider.focus()
-    slider.press("End")
-    page.locator("#holes-summary", has_text="1 of 4").wait_for()
-    page.get_by_label("Published").check()
-    page.locator("#holes-summary", has_text="0 of 4").wait_for()
-    slider.press("Home")
-    page.locator("#holes-summary", has_text="4 of 4").wait_for()
-    page.get_by_label("k steps").check()
-    page.locator(".record", has_text="known factors in such a place").first.wait_for()
-    page.get_by_label("How many steps").select_option("2")
-    page.locator(".record", has_text="cannot be told apart").first.wait_for()
-    slider.fill("0.6")
-    page.get_by_role("radio", name="Auto").check()
-    page.locator("#holes-summary", has_text="4 of 4").wait_for()
-    page.get_by_role("radio", name="Share").check()
-    assert slider.input_value() == "0"
-
-
-def test_a_hole_says_who_is_nearest_and_how_tables_are_used(walk):
-    page = walk.open(tab="Holes")
-    page.get_by_role("radio", name="Share").check()
-    walk.settled()
-    record = page.locator(".record", has_text="r.p9").first
-    for each in ("r.p9", "r.p10"):  # both are asked for at once
-        about = page.locator(f'.record [data-key="nearest {each}"]')
-        about.locator("summary").click()
-    told = str(lifagu.transfer(WARDS).explain("r.p9")).splitlines()[0]
-    record.locator(".explanation", has_text=told).wait_for()
-    assert "takes the table of" in record.inner_text()
-    page.get_by_role("slider").press("ArrowRight")  # the list is replaced; what is open stays open
-    page.locator("#theta-value", has_text="0.01").wait_for()
-    walk.settled()
-    assert page.locator(".record details[open]").count() == 2
-    page.locator(".explanation:not(:empty)").nth(1).wait_for()
-    assert told in record.inner_text()
-    walk.tab("Ask")
-    page.locator("#unknown").select_option("mean")
-    page.get_by_role("tab", name="Holes").click()
-    page.locator(".record", has_text="takes the mean of").first.wait_for()
-
-
 def test_a_square_leads_to_its_reason(walk):
-    page = walk.open()
-    walk.tab("Keep")
+    page = walk.open(tab="Model")
     page.locator(f"#graph [data-node=f{WARDS.factor_names.number('r.p9')}] .shape").click()
-    assert page.get_by_role("tab", name="Holes").get_attribute("aria-selected") == "true"
     assert "Answers sum over all cohorts" in page.locator(".record:focus").inner_text()
 
 
-def test_the_lifted_model_lights_up_its_members_and_they_it(walk):
-    page = walk.open()
-    lifted = lifagu.lift(lifagu.transfer(WARDS))
-    largest = max(
-        range(len(lifted.relations)), key=lambda each: len(lifted.relations[each].names or ())
-    )
-    node = page.locator(f"#lifted [data-node=r{largest}]")
-    node.hover()
-    assert page.locator("#graph .lit").count() == 6
-    page.mouse.move(5, 5)
-    assert page.locator("#graph .lit").count() == 0
-    page.keyboard.press("Tab")  # from here on the focus is a keyboard's
-    node.focus()
-    assert page.locator("#graph .lit").count() == 6
-    page.locator("#graph [data-node=v1]").hover()
-    assert page.locator("#lifted .lit").count() >= 1
-    assert "the same 21 variables" in page.locator("#lifted-words").text_content()
+def test_the_lifted_model_stands_beside_the_graph_and_in_words(walk):
+    page = walk.open(tab="Model")
+    lifted = lifagu.lift(lifagu.transfer(WARDS, by="auto"))
+    assert page.locator("#lifted .node").count() == len(lifagu.draw(lifted).nodes)
+    assert page.locator("#lifted-words").text_content() == str(lifted)
 
 
 def test_evidence_by_clicking_moves_the_bars(walk):
-    page = walk.open()
+    page = walk.open(tab="Ask")
     moved = lifagu.transfer(WARDS, by="auto")
-    walk.tab("Ask")
     page.locator('.answer[data-name="Recovers.p9"]').wait_for()
     assert percents(page, "Recovers.p9") == expected(moved, "Recovers.p9")
+    walk.tab("Model")
     page.locator("#graph [data-node=v0]").click()
     page.get_by_role("dialog").get_by_role("button", name="false").click()
+    page.locator("#graph [data-node=v0].observed").wait_for()
+    walk.tab("Ask")
     page.locator('.answer.observed[data-name="Staffed"]').wait_for()
     evidence = {"Staffed": "false"}
     assert percents(page, "Recovers.p9") == expected(moved, "Recovers.p9", evidence=evidence)
     assert (
         page.locator("#graph [data-node=v0]").get_attribute("aria-label")
-        == "variable Staffed, group 1, observed false"
+        == "variable Staffed, observed false"
     )
     page.locator('.answer[data-name="Severe.p9"] .value', has_text="true").click()
     page.locator('.answer.observed[data-name="Severe.p9"]').wait_for()
@@ -214,69 +115,6 @@ def test_the_plan_comes_before_it_is_run(walk):
     page.get_by_role("button", name="Ask", exact=True).click()
     assert "no variable 'Nobody'" in page.get_by_role("alert").inner_text()
     walk.was_refused(422)
-
-
-WAYS = [
-    {"by": "auto"},
-    {"published": True},
-    {},
-    {"by": "profiles"},
-    {"steps": 4},
-    {"by": "cohorts"},
-    {"by": "structure"},
-]
-
-
-def test_ways_to_fill_side_by_side(walk):
-    page = walk.open()
-    walk.tab("Compare")
-    row = page.locator("#compared tr", has_text="Recovers.p9 = true")
-    row.wait_for()
-    shown = [float(re.sub(r"[^\d.]", "", each.inner_text())) for each in row.locator("td").all()]
-    truths = [lifagu.query(lifagu.transfer(WARDS, **way), "Recovers.p9")["true"] for way in WAYS]
-    assert shown == [pytest.approx(100 * each, abs=0.06) for each in truths]
-    said = page.locator("#compared tr", has_text="r.p9").first.inner_text()
-    assert "r.p1 57.1 % r.p6 66.7 % r.p6" in " ".join(said.split())
-    assert said.count("the tables of all cohorts") == 2  # by the default, and by cohorts
-
-
-def test_cohorts_are_summed_over_unless_something_else_is_chosen(walk):
-    page = walk.open(tab="Holes")
-    assert page.locator("#unknown").input_value() == "posterior"
-    page.get_by_label("Profiles").check()
-    page.locator("#holes:not(:has-text('likely')) .share", has_text="agree").first.wait_for()
-    assert page.locator("#unknown").input_value() == "one"
-    page.get_by_label("Cohorts").check()
-    page.locator("#holes:not(:has-text('agree')) .share", has_text="likely").first.wait_for()
-    page.locator("#holes .record", has_text="the tables of all cohorts").first.wait_for()
-    assert page.locator("#unknown").input_value() == "posterior"
-
-
-KEPT = [
-    ("The completed model", ".json", b"{"),
-    ("The lifted model", ".json", b"{"),
-    ("The completed model", ".uai", b"MARKOV"),
-    ("The graph", ".svg", b"<svg"),
-    ("Who lends to whom", ".png", b"\x89PNG"),
-    ("Its groups in colour", ".pdf", b"%PDF"),
-]
-
-
-def test_models_and_figures_are_kept(walk, tmp_path):
-    page = walk.open()
-    walk.tab("Keep")
-    for what, ending, start in KEPT:
-        with page.expect_download() as waiting:
-            page.get_by_role("button", name=f"{what} as {ending}", exact=True).first.click()
-        path = tmp_path / waiting.value.suggested_filename
-        waiting.value.save_as(path)
-        assert path.suffix == ending, what
-        assert path.read_bytes().startswith(start), what
-        if ending == ".json":
-            kept = lifagu.ground(lifagu.read(path))
-            assert lifagu.log_partition(kept) == pytest.approx(
-                lifagu.log_partition(lifagu.transfer(WARDS))
-            )
 
 
 def test_files_are_opened_or_refused_in_words(walk, tmp_path):
@@ -344,14 +182,14 @@ def test_somebody_new_joins(walk):
     page = walk.open("An epidemic")
     page.get_by_role("button", name="Open…").click()
     page.get_by_role("button", name="An epidemic Figure 1 of the paper: two patients").click()
-    walk.tab("Holes")
-    page.locator("#holes-summary", has_text="nothing to fill").wait_for()
+    walk.tab("Model")
+    page.locator("#borrowed-summary", has_text="nothing to fill").wait_for()
     page.get_by_label("Name", exact=True).fill("eve")
     page.get_by_label("like", exact=True).fill("bo")
     page.locator("#add-likes option[value=bob]").wait_for(state="attached")
     page.get_by_label("like", exact=True).fill("bob")
     page.get_by_role("button", name="Add").click()
-    page.locator("#holes-summary", has_text="3 of 3").wait_for()
+    page.locator("#borrowed-summary", has_text="3 of 3").wait_for()
     assert page.locator("#graph .node.variable").count() == 13
     page.get_by_label("Name", exact=True).fill("eve")
     page.get_by_role("button", name="Add").click()
@@ -360,7 +198,7 @@ def test_somebody_new_joins(walk):
     walk.was_refused(422)
     page.get_by_label("Name", exact=True).fill("dan")  # who could not be added is not in the way
     page.get_by_role("button", name="Add").click()
-    page.locator("#holes-summary", has_text="6 of 6").wait_for()
+    page.locator("#borrowed-summary", has_text="6 of 6").wait_for()
     page.get_by_role("button", name="Open…").click()
     page.get_by_role("button", name="Back").click()
     assert page.locator("#graph .node.variable").count() == 17
@@ -376,6 +214,8 @@ def test_everything_by_keyboard(walk):
     assert "Two wards" in page.evaluate("document.activeElement.textContent")
     page.keyboard.press("Enter")
     walk.settled()
+    page.get_by_role("tab", name="Overview").focus()
+    page.keyboard.press("End")
     page.locator("#graph [tabindex='0']").focus()
     before = page.evaluate("document.activeElement.dataset.node")
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp"):
@@ -390,7 +230,7 @@ def test_everything_by_keyboard(walk):
     page.keyboard.press("Enter")
     page.locator("#graph [data-node=v0].observed").wait_for()
     page.get_by_role("tab", name="Overview").focus()
-    for name in (*TABS[1:], TABS[0]):
+    for name in TABS:  # from the last one, which is open
         page.keyboard.press("ArrowRight")
         assert page.evaluate("document.activeElement.textContent") == name
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
@@ -447,14 +287,7 @@ def test_accessibility(examples, chromium, size, scheme):
     walk.check("welcome")
     walk.open()
     walk.check("Overview")
-    for name, waited in [
-        ("List", "#list table"),
-        ("Holes", ".record"),
-        ("Colours", "#groups li"),
-        ("Ask", ".answer"),
-        ("Compare", "#compared table"),
-        ("Keep", ".keep"),
-    ]:
+    for name, waited in [("List", "#list table"), ("Ask", ".answer"), ("Model", ".record")]:
         walk.tab(name)
         walk.page.locator(waited).first.wait_for()
         walk.check(name, "#tools")  # beside it, all is as it was
@@ -464,13 +297,13 @@ def test_accessibility(examples, chromium, size, scheme):
 
 
 def test_nodes_have_names_and_landmarks_are_there(walk):
-    page = walk.open()
+    page = walk.open(tab="Model")
     tree = page.locator("body").aria_snapshot()
     for words in (
         "- banner",
         "- main",
-        'tab "Overview" [selected]',
-        'button "variable Staffed, group 1"',
+        'tab "Model" [selected]',
+        'button "variable Staffed"',
         'button "unknown factor r.p5',
     ):
         assert words in tree, words
@@ -482,7 +315,8 @@ def test_large_models_are_shown_lifted_and_stay_quick(walk, tmp_path):
         (ROOT / "examples/smokers.json").read_text().replace('"Person": 4', '"Person": 100000')
     )
     walk.page.get_by_label("Choose a model file").set_input_files(path)
-    page = walk.settled()
+    walk.settled()
+    page = walk.tab("Model")
     assert "too many to draw" in page.inner_text("#lifted-about")
     assert page.locator("#graph svg").count() == page.locator("#lifted svg").count() == 0
     page.get_by_role("button", name="Show", exact=True).click()
@@ -498,7 +332,7 @@ def test_large_models_are_shown_lifted_and_stay_quick(walk, tmp_path):
     assert percents(page, name) == expected(whole, name, evidence={"Smokes(1..300)": "true"})
 
 
-def test_large_graphs_show_holes_colours_and_answers_by_group(walk, tmp_path):
+def test_large_graphs_show_what_was_borrowed_and_answers_by_group(walk, tmp_path):
     people = [f"Sick.{number}" for number in range(1500)]
     build = lifagu.FactorGraph.build().variable("Epid", kind="Epid").variables(people, kind="Sick")
     build = build.factors({f"f.{each}": [each, "Epid"] for each in people[10:]}, [4, 1, 1, 3])
@@ -506,17 +340,15 @@ def test_large_graphs_show_holes_colours_and_answers_by_group(walk, tmp_path):
     path = tmp_path / "many.json.gz"
     lifagu.write(graph, path)
     walk.page.get_by_label("Choose a model file").set_input_files(path)
-    page = walk.settled()
+    walk.settled()
+    page = walk.tab("Model")
     assert "1,501 variables and 1,500 factors are too many to draw" in page.inner_text(
         "#lifted-about"
     )
     page.get_by_role("button", name="Show", exact=True).click()
     page.locator("#lifted .node").first.wait_for()
     assert page.locator("#lifted .node").count() == 3
-    walk.tab("Holes")
-    assert "10 of 10 unknown factors filled" in page.inner_text("#holes-summary")
-    walk.tab("Colours")
-    page.locator("#groups li", has_text="1,500").first.wait_for()
+    assert "10 of 10 unknown factors filled" in page.inner_text("#borrowed-summary")
     walk.tab("Ask")
     page.get_by_role("button", name="Run it").click()
     page.locator(".answer h3", has_text="and 1,499 more").wait_for()
@@ -536,8 +368,8 @@ def test_long_work_shows_progress_and_can_be_cancelled(walk, tmp_path):
     assert page.get_by_role("alert").locator("p").inner_text() == "cancelled"
     assert page.locator("#busy").is_hidden()
     walk.was_refused(409)
-    walk.tab("Colours")  # by another process
-    page.locator("#groups li").first.wait_for()
+    walk.tab("Model")  # by another process
+    page.locator("#borrowed-summary", has_text="Every table is known").wait_for()
 
 
 def test_two_users_see_their_own_models(examples, chromium):

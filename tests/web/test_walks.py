@@ -233,7 +233,7 @@ def test_single_variables_are_asked_about_and_words_stay_whole(hospital, chromiu
 
 def test_the_lifted_model_is_large_enough_to_be_read(factory, chromium):
     walk = walked(chromium, factory[0])
-    page = walk.page
+    page = walk.tab("Model")
     page.get_by_role("button", name="Show", exact=True).click()
     page.locator("#lifted svg").wait_for()
     size = "(svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
@@ -262,16 +262,12 @@ def test_evidence_is_a_table_that_is_searched_and_supposed_otherwise(factory, ch
     walk.done()
 
 
-def test_cohorts_lead_to_cards_and_the_surroundings_open(hospital, chromium):
+def test_what_is_around_an_individual_opens(hospital, chromium):
     walk = walked(chromium, hospital)
     page = walk.page
-    walk.tab("Holes")
-    page.locator(".cohort").first.wait_for()
-    dot = page.locator(".dot-of.open").first
-    who = dot.get_attribute("title").partition(":")[0]
-    dot.click()
+    page.locator("#search").fill("eve")
+    page.keyboard.press("Enter")
     settle_card(page)
-    assert page.inner_text("#card-title") == who
     assert page.locator("#card").get_by_text("Filled tables").count() == 1
     page.locator("#around .node").first.wait_for()
     nodes = page.locator("#around .node").count()
@@ -319,14 +315,14 @@ def test_the_desk_is_for_everybody(hospital, chromium, size, scheme):
     page.locator("#evidence > summary").click()
     page.locator("#evidence-rows table").wait_for()
     check("evidence")
-    walk.tab("Holes")
-    page.locator(".cohort").first.wait_for()
-    check("holes")
+    walk.tab("Model")
+    page.locator(".record").first.wait_for()
+    check("model")
     tree = page.locator("body").aria_snapshot()
     for words in (
         'combobox "Search individuals',
         'region "What is supposed"',
-        'tab "Holes" [selected]',
+        'tab "Model" [selected]',
     ):
         assert words in tree, words
     walk.done()
@@ -368,7 +364,7 @@ def test_whatever_individuals_are_called_stays_text(chromium, tmp_path):
         page.locator("#list tbody tr").first.wait_for()
         shown = page.locator("#list tbody th button").all_inner_texts()
         assert {each.strip() for each in shown} == {each.strip() for each in HOSTILE}
-        for name in ("Overview", "Individual", "List", "Ask", "Holes"):
+        for name in ("Overview", "Individual", "List", "Ask", "Model"):
             walk.tab(name)
             assert page.evaluate(SIDEWAYS) == 0, name
         assert page.locator("main img").count() == 0
@@ -402,7 +398,6 @@ def test_a_million_patients_ship_no_more_than_is_shown(chromium, tmp_path):
         walk.tab("Ask")
         page.locator("#evidence > summary").click()
         page.locator("#evidence-rows tbody tr").first.wait_for()
-        for name in ("Holes", "Colours", "Compare", "Keep"):
-            walk.tab(name)
+        walk.tab("Model")
         assert sum(shipped) < 300_000
         walk.done()

@@ -6,17 +6,13 @@ import importlib.util
 import json
 import signal
 import socket
-from itertools import pairwise, product
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import lifagu
 from lifagu.errors import LifaguError
 from lifagu.questions.planning import prepare
-from lifagu.symmetry.colour import colour_rounds
-from lifagu.web.colours import steady
 from lifagu.web.guard import Gate
 from lifagu.web.inputs import Request
 from lifagu.web.limits import Limits
@@ -26,7 +22,7 @@ from lifagu.web.sessions import IDLE, Sessions
 from lifagu.web.sources import EXAMPLES, ModelSource, example_source, read_source, upload_source
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
-from support.helpers import ROOT, random_model, run_cli, sampled
+from support.helpers import ROOT, run_cli
 from support.web_server import Tap, served
 
 EVE = {"add": [["eve", "alice"]]}
@@ -58,60 +54,6 @@ def wards(tmp_path):
 # ---- what is shown is what the library says
 
 
-def test_steady_colours_are_the_same_partitions():
-    for seed in range(60):
-        model, evidence = random_model(seed, unknown=2)
-        graph = lifagu.transfer(
-            lifagu.io.from_json(json.dumps({"format": "lifagu/1", **model}))
-        ).graph
-        rounds = [each.variable_colours for each in colour_rounds(graph, evidence)]
-        kept = steady(rounds)
-        for plain, named in zip(rounds, kept, strict=True):
-            assert ((plain[:, None] == plain) == (named[:, None] == named)).all()
-        for before, after in pairwise(kept):
-            assert set(before.tolist()) <= set(after.tolist())  # no colour vanishes
-            first = {
-                group: int(np.flatnonzero(before == group)[0]) for group in set(before.tolist())
-            }
-            assert all(after[place] == group for group, place in first.items())
-
-
-def test_rounds_end_with_the_groups_of_colour_passing(wards):
-    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), by="auto")
-    groups = lifagu.colour(moved.graph, {"Staffed": "true"}, factor_start=moved.factor_start)
-    found = asked(wards, "colours", evidence={"Staffed": "true"})["rounds"]
-    last = np.array(found[-1]["variables"])
-    assert (
-        (last[:, None] == last) == (groups.variable_colours[:, None] == groups.variable_colours)
-    ).all()
-    assert found[0]["title"] == "Start"
-    assert "Nothing changes" in found[-1]["words"]
-
-
-@pytest.mark.parametrize("theta", [0.0, 0.6, 0.7, 1.0])
-@pytest.mark.parametrize(
-    "method", ["share", "profiles", "cohorts", "structure", "published", "steps"]
-)
-def test_holes_are_filled_as_the_library_does(wards, method, theta):
-    settings = {
-        "structure": {"structure_only": True},
-        "steps": {"steps": 4},
-        "cohorts": {"by": "cohorts"},
-    }
-    moved = lifagu.transfer(
-        lifagu.read(ROOT / "examples/wards.json"),
-        theta,
-        **settings.get(method, {method: True} if method != "share" else {}),
-    )
-    found = asked(wards, "transfers", method=method, theta=theta)
-    assert found["filled"] == len(moved.transferred)
-    reasons = {factor: each["reason"] for each in found["classes"] for factor in each["factors"]}
-    assert reasons == {each.factor: each.reason for each in moved.record}
-    donors = {each.factor: each.donor for each in moved.record if each.status == "transferred"}
-    names = moved.original.factor_names
-    assert {names[int(one[1:])]: names[int(other[1:])] for one, other in found["loans"]} == donors
-
-
 def test_what_is_probably_not_meant_so_stands_beside_answers(tmp_path):
     builder = lifagu.FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 2, 3, 4])
     lifagu.write(builder.factor("g", ["A", "B"], [1, 2, 3, 4]).graph(), tmp_path / "twice.json")
@@ -135,45 +77,16 @@ def test_answers_are_those_of_the_library(wards):
     assert bounds["rests_on_count"] == len(truth.rests_on)
 
 
-def test_why_a_table_was_taken_is_what_the_library_says(wards):
-    by_share = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"))
-    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), by="auto")
-    for record in moved.record:
-        said = asked(wards, "explain", what=record.factor)["text"]
-        assert said.startswith(str(moved.explain(record.factor)))
-        plain = asked(wards, "explain", what=record.factor, method="share")["text"]
-        assert plain == str(by_share.explain(record.factor))
-    with pytest.raises(lifagu.ModelError, match="there is no factor 'nobody'"):
-        asked(wards, "explain", what="nobody")
-
-
-def lone_tables():
-    """Five machines, each with a table of its own, and a new one."""
-    builder = lifagu.FactorGraph.build()
-    for number in range(6):
-        builder.variable(f"Fails.m{number}", kind="Fails", individual=f"m{number}")
-        table = [1, number + 1] if number < 5 else None
-        builder.factor(f"fail.m{number}", [f"Fails.m{number}"], table)
-    return builder.graph()
-
-
-def test_guesses_are_said_beside_answers(tmp_path):
-    lifagu.write(lone_tables(), tmp_path / "machines.json")
-    bench = bench_of(tmp_path / "machines.json", tmp_path)
-    guess, share = "1 of 5 agree", {"method": "share"}
-    (note,) = asked(bench, "ask", **share)["notes"]
-    assert f"fail.m5: {guess}: hardly better than a guess" in note
-    assert asked(bench, "ask")["notes"] == []  # by default nobody guesses
-    (answer,) = asked(bench, "ask", variables=["Fails.m5"], **share)["answers"]
-    assert answer["warnings"] == [
-        f"the table it rests on is hardly better than a guess: {guess}; "
-        "choose Auto, the mean of the competing tables, or raise θ"
-    ]
-    (one,) = asked(bench, "transfers", **share)["classes"]
-    assert (one["takes"], one["guess"]) == ("the table of fail.m0", True)
-    (mean,) = asked(bench, "transfers", unknown="mean", **share)["classes"]
-    assert (mean["takes"], mean["guess"]) == ("the mean of 5 tables", False)
-    assert asked(bench, "ask", unknown="mean", **share)["notes"] == []
+def test_what_is_borrowed_is_what_the_library_says(wards):
+    moved = lifagu.transfer(wards.came.model, by="auto")
+    found = asked(wards, "transfers")
+    assert found["filled"] == len(moved.transferred)
+    reasons = {factor: each["reason"] for each in found["classes"] for factor in each["factors"]}
+    assert reasons == {each.factor: each.reason for each in moved.record}
+    donors = {each.factor: each.donor for each in moved.record if each.status == "transferred"}
+    names = moved.original.factor_names
+    assert {names[int(one[1:])]: names[int(other[1:])] for one, other in found["loans"]} == donors
+    assert "the same 21 variables and the same 21 factors" in asked(wards, "lifted")["proof"]
 
 
 def test_the_plan_is_known_before_anything_is_computed(wards):
@@ -181,62 +94,6 @@ def test_the_plan_is_known_before_anything_is_computed(wards):
     moved = lifagu.transfer(wards.came.model, by="auto")
     assert plan == str(prepare(moved, [("Recovers.p10",)], unknown="posterior"))
     assert asked(wards, "ask", variables=["Recovers.p10"])["plan"] == plan
-
-
-def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
-    found = asked(wards, "compare", variables=["Recovers.p9"])
-    ways = {"auto": {"by": "auto"}, "published": {"published": True}, "share": {}}
-    ways |= {"profiles": {"by": "profiles"}, "steps": {"steps": 4}, "cohorts": {"by": "cohorts"}}
-    ways |= {"structure": {"by": "structure"}}
-    answers = {}
-    for each in found["methods"]:
-        moved = lifagu.transfer(wards.came.model, **ways[each["method"]])
-        assert [record["donor"] for record in each["records"]] == [
-            record.donor for record in moved.record
-        ]
-        answers[each["method"]] = each["answers"]["answers"][0]["probabilities"][1]
-        assert answers[each["method"]] == pytest.approx(lifagu.query(moved, "Recovers.p9")["true"])
-    assert list(answers) == [
-        "auto", "published", "share", "profiles", "steps", "cohorts", "structure"
-    ]  # fmt: skip
-    # the published rule takes the other ward's table
-    assert answers["published"] > 2 * answers["share"]
-
-
-def test_the_lifted_model_knows_whom_it_stands_for(wards):
-    found = asked(wards, "lifted")
-    graph = asked(wards, "graph")
-    members = [each for node in found["scene"]["nodes"] for each in node["members"]]
-    assert set(members) == {node["id"] for node in graph["scene"]["nodes"]}
-    assert "the same 21 variables and the same 21 factors" in found["proof"]
-
-
-@pytest.mark.parametrize("ending", [".json", ".uai", ".fg", ".blog"])
-@pytest.mark.parametrize("what", ["completed", "lifted"])
-def test_models_to_keep_read_back(wards, tmp_path, what, ending):
-    reply = OPERATIONS["file"](
-        wards, {"what": what, "ending": ending, "evidence": {"Staffed": "true"}}
-    )
-    path = tmp_path / f"kept{ending}"
-    path.write_bytes(reply.body)
-    assert reply.name == f"{what}{ending}"
-    back, moved = lifagu.ground(lifagu.read(path)), lifagu.transfer(wards.came.model)
-    assert lifagu.log_partition(back) == pytest.approx(lifagu.log_partition(moved))
-    if ending == ".json":
-        assert lifagu.io.read_evidence(path) == {"Staffed": "true"}
-    assert {each.name for each in tmp_path.iterdir()} == {path.name}
-
-
-STARTS = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}
-
-
-@pytest.mark.parametrize(
-    ("what", "ending"),
-    sampled(product(["graph", "colours", "transfers", "lifted"], STARTS), step=2),
-)
-def test_figures_to_keep(wards, what, ending):
-    start = STARTS[ending]
-    assert OPERATIONS["figure"](wards, {"what": what, "ending": ending}).body.startswith(start)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -247,7 +104,7 @@ def test_every_example_can_be_walked_through(name, tmp_path):
         "add": [list(pair) for pair in source.add],
         "evidence": asked(bench, "open")["evidence"],
     }
-    for operation in ("graph", "transfers", "colours", "lifted", "plan", "ask", "compare"):
+    for operation in ("graph", "transfers", "lifted", "plan", "ask"):
         assert asked(bench, operation, **start)
     assert asked(bench, "ask", engine="ground", **start)["answers"]
 
@@ -262,8 +119,7 @@ def test_large_relational_models_are_shown_as_they_are(tmp_path):
     found = asked(bench, "ask", evidence={"Smokes(1..300)": "true"}, variables=["Smokes(301)"])
     whole = lifagu.query(lifagu.read(path), "Smokes(301)", evidence={"Smokes(1..300)": "true"})
     assert found["answers"][0]["probabilities"][1] == pytest.approx(whole["true"])
-    assert asked(bench, "transfers")["total"] == asked(bench, "compare")["total"] == 0
-    assert "the variables of a relation" in asked(bench, "colours")["note"]
+    assert asked(bench, "transfers")["total"] == 0
     with pytest.raises(lifagu.TooLargeError, match="it can be asked as it is"):
         OPERATIONS["ask"](bench, {"engine": "ground"})
 
@@ -293,11 +149,7 @@ def test_numbers_that_json_lacks_are_null():
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        ({"theta": 2}, "theta must be a number between 0 and 1, not 2"),
-        ({"theta": True}, "not True"),
-        ({"theta": float("nan")}, "not nan"),
-        ({"steps": 3}, "steps must be 2, 4, 6"),
-        ({"method": "magic"}, "choose one of auto, share"),
+        ({"theta": 0.5}, "no field theta"),
         ({"engine": ["auto"]}, "choose one of auto"),
         ({"unknown": "all"}, "choose one of posterior, one"),
         ({"evidence": [1]}, "evidence must be an object"),
@@ -318,7 +170,6 @@ def test_errors_are_those_of_the_command_line(wards, capsys):
     for request, options in [
         ({"evidence": {"Staffd": "true"}}, ["--evidence", "Staffd=true"]),
         ({"evidence": {"Staffed": "maybe"}}, ["--evidence", "Staffed=maybe"]),
-        ({"method": "share", "theta": 0.9}, ["--theta", "0.9"]),
     ]:
         _, _, written = run_cli(
             capsys, "query", str(ROOT / "examples/wards.json"), "Severe.p10", *options
@@ -326,8 +177,6 @@ def test_errors_are_those_of_the_command_line(wards, capsys):
         with pytest.raises(LifaguError) as raised:
             OPERATIONS["ask"](wards, {"variables": ["Severe.p10"], **request})
         assert written.strip() == f"error: {raised.value}"
-    with pytest.raises(LifaguError, match="auto knows no theta"):
-        OPERATIONS["ask"](wards, {"variables": ["Severe.p10"], "theta": 0.9})
 
 
 @pytest.mark.parametrize(
@@ -508,8 +357,7 @@ def test_uploads_are_read_and_errors_name_no_path(server):
 def test_remedies_are_in_the_words_of_the_page(server):
     client = server.client().visit()
     client.open("example=wards")
-    name = client.ask("compare").json["variables"][0]
-    reply = client.ask("ask", variables=[name], unknown="mixture", engine="bp")
+    reply = client.ask("ask", variables=["Recovers.p9"], unknown="mixture", engine="bp")
     assert reply.status == 422
     assert reply.json["error"].endswith("; choose hidden tables, the winning ones or their mean")
 

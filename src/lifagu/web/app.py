@@ -48,18 +48,12 @@ OPERATIONS = (
     "ranked",
     "observed",
     "scenarios",
-    "cohorts",
     "list",
     "graph",
-    "colours",
     "transfers",
-    "explain",
     "lifted",
     "plan",
     "ask",
-    "compare",
-    "file",
-    "figure",
 )
 NO_TOKEN = """<!doctype html><html lang=en><meta charset=utf-8><title>lifagu: which token?</title>
 <h1>This page asks for a token</h1>

@@ -10,33 +10,27 @@ from lifagu.basics.choices import ENGINES, UNKNOWN, EngineName, Unknown
 from lifagu.errors import ModelError, listed
 from lifagu.filling.rules import Filling
 
-METHODS = ("auto", "share", "profiles", "cohorts", "steps", "structure", "published")
-MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
 MOST_OFFSET = 10**9
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request about a model: how to fill holes, what was observed, what to ask or write.
+    """One request about a model: what was observed, what to ask or list.
 
-    unknown: how competing tables are used, nothing for what is usual with the method. evidence:
-    what differs from the model's own, None for what is to count as not observed. variables: the
-    names asked about, None for those that a page shows on its own. Of lists: value, by whose
-    probability they are ranked; having: (relation, label) observed of those that are shown;
-    containing: a text in their names; offset: how many come before.
+    unknown: how competing tables are used, nothing for what is usual. evidence: what differs from
+    the model's own, None for what is to count as not observed. variables: the names asked about,
+    None for those that a page shows on its own. Of lists: value, by whose probability they are
+    ranked; having: (relation, label) observed of those that are shown; containing: a text in their
+    names; offset: how many come before.
     """
 
-    theta: float = 0.0
-    method: str = "auto"
-    steps: int = 4
     add: tuple[tuple[str, str], ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
     unknown: Unknown | Literal[""] = ""
     engine: EngineName = "auto"
     variables: tuple[str, ...] | None = None
     what: str = ""
-    ending: str = ""
     value: str = ""
     unobserved: bool = False
     having: tuple[tuple[str, str], ...] = ()
@@ -48,8 +42,8 @@ class Request:
     def of(cls, given: Any) -> Request:
         """The request in a JSON value.
 
-        >>> Request.of({"theta": 0.5}).theta
-        0.5
+        >>> Request.of({"engine": "bp"}).engine
+        'bp'
         """
         if not isinstance(given, dict):
             raise ModelError("a request is a JSON object")
@@ -62,22 +56,7 @@ class Request:
     @property
     def filling(self) -> Filling:
         """How holes are filled."""
-        rule = "individuals" if self.method == "share" else self.method
-        steps = self.steps if self.method == "steps" else None
-        return Filling(by=rule, theta=self.theta, unknown=self.unknown, steps=steps)
-
-
-def _theta(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ModelError(f"theta must be a number between 0 and 1, not {_shown(value)}")
-    return float(value)
-
-
-def _steps(value: Any) -> int:
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or value % 2 or not 2 <= value <= MOST_STEPS:
-        raise ModelError(f"steps must be 2, 4, 6, … up to {MOST_STEPS}, not {_shown(value)}")
-    return int(value)
+        return Filling(unknown=self.unknown)
 
 
 def _text(name: str, choices: tuple[str, ...] = ()) -> Callable[[Any], str]:
@@ -158,16 +137,12 @@ def _shown(value: Any) -> str:
 
 
 CHECKS: dict[str, Callable[[Any], Any]] = {  # by field
-    "theta": _theta,
-    "method": _text("method", METHODS),
-    "steps": _steps,
     "add": _pairs("add", "a new individual, and one that it is like"),
     "evidence": _evidence,
     "unknown": _text("unknown", UNKNOWN),
     "engine": _text("engine", ENGINES),
     "variables": _names,
     "what": _text("what"),
-    "ending": _text("ending"),
     "value": _text("value"),
     "unobserved": _flag,
     "having": _pairs("having", "a relation, and a label of it that was observed"),

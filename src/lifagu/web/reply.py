@@ -13,21 +13,17 @@ PROGRESS, RESULT = b"p", b"r"
 JSON = "application/json"
 HIGHER = "start lifagu serve with a higher --memory-limit"
 # what to do about tables that are hardly better than a guess
-SURER = "choose Auto, the mean of the competing tables, or raise θ"
+SURER = "let all competing tables count"
 KNOBS = {  # what to do about errors, in the words of the page, as far as they can come up there
     Remedy.MORE_MEMORY: HIGHER,
     Remedy.MORE_INPUT: "read it by the command line or in Python, where more may be allowed",
     Remedy.ASK_FOR_LESS: f"observe some variables, ask for less at once, or {HIGHER}",
     Remedy.ONE_MODEL: "choose hidden tables, the winning ones or their mean",
-    Remedy.LOWER_THETA: "lower θ, or choose the winning tables or bounds",
+    Remedy.LOWER_THETA: "choose the winning tables or bounds",
     Remedy.ASK_TRANSFER: "choose the winning tables",
     Remedy.EXACT_ENGINE: "choose an exact engine",
     Remedy.GROUND_ENGINE: "choose the ground engine",
     Remedy.ASK_ALL: "name one of its variables",
-    Remedy.NO_PROFILES: "choose another way to fill",
-    Remedy.THETA_BY_INDIVIDUALS: "choose whole individuals as the way to fill",
-    Remedy.COHORTS_OR_MIXTURE: "choose cohorts as the way to fill, or the mixture over all tables",
-    Remedy.ONE_RULE: "choose one way to fill",
 }
 
 

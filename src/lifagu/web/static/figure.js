@@ -1,14 +1,13 @@
-// A scene as SVG that can be painted, lit, zoomed and walked through with the keyboard.
+// A scene as SVG that can be zoomed and walked through with the keyboard.
 
 import { draw, make, replace } from "./dom.js";
-import { arrow, badge, edge, head, square, variable } from "./shapes.js";
+import { arrow, edge, head, square, variable } from "./shapes.js";
 
-const COLOURS = 8;
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 export class Figure {
-  constructor(container, zooms, { onPick, onPoint, least }) {
-    Object.assign(this, { container, onPick, onPoint, least, nodes: new Map(), scale: 1, scene: null });
+  constructor(container, zooms, { onPick, least }) {
+    Object.assign(this, { container, onPick, least, nodes: new Map(), scale: 1, scene: null });
     this.head = `${container.id}-head`;
     replace(
       zooms,
@@ -67,20 +66,15 @@ export class Figure {
         class: `node ${node.kind}${node.unknown ? " unknown" : ""}${node.observed ? " observed" : ""}`,
         "data-node": node.id,
         tabindex: "-1",
-        role: "button",
+        role: this.onPick ? "button" : "img",
         "aria-label": describe?.(node) ?? node.title,
         onclick: () => this.onPick?.(node),
-        onpointerenter: () => this.onPoint?.(node),
-        onpointerleave: () => this.onPoint?.(null),
-        onfocus: (event) => event.target.matches(":focus-visible") && this.onPoint?.(node),
-        onblur: () => this.onPoint?.(null),
         onkeydown: (event) => this.key(event, node),
       },
       draw("title", null, node.title),
       shape,
-      badge(node),
     );
-    this.nodes.set(node.id, { node, group, sign: group.querySelector(".sign"), colour: null });
+    this.nodes.set(node.id, { node, group });
     return group;
   }
 
@@ -101,27 +95,6 @@ export class Figure {
     const { group } = this.nodes.get(id);
     group.setAttribute("tabindex", "0");
     group.focus();
-  }
-
-  // colours: id → { group, sign }, null takes them away
-  paint(colours) {
-    for (const [id, entry] of this.nodes) {
-      const colour = colours?.get(id);
-      const name = colour ? `c${colour.group % COLOURS}` : null;
-      if (name !== entry.colour) {
-        if (entry.colour) entry.group.classList.remove(entry.colour);
-        if (name) entry.group.classList.add(name);
-        entry.group.classList.toggle("painted", name !== null);
-        entry.colour = name;
-      }
-      entry.sign.textContent = colour?.sign ?? "";
-    }
-  }
-
-  light(ids) {
-    const lit = new Set(ids ?? []);
-    this.svg?.classList.toggle("lighting", lit.size > 0);
-    for (const [id, { group }] of this.nodes) group.classList.toggle("lit", lit.has(id));
   }
 
   // evidence: id → label; describe: node → words

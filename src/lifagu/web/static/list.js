@@ -1,9 +1,9 @@
 // A relation as a ranked list, a screen at a time, with filters; all of it as a file.
 
+import { download } from "./api.js";
 import { findOverview } from "./overview.js";
-import { save } from "./keep.js";
 import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
-import { newest, on, request, state } from "./state.js";
+import { complain, forgive, newest, on, request, state } from "./state.js";
 
 export const PAGE = 50;
 const chosen = { relation: "", value: "", unobserved: true, containing: "", having: "", offset: 0 };
@@ -40,7 +40,7 @@ export function startList(show) {
       "div",
       { class: "list-head" },
       make("p", { id: "list-note", class: "summary" }),
-      make("button", { id: "list-save", type: "button", onclick: () => save("list", asked()) }, "Download as CSV"),
+      make("button", { id: "list-save", type: "button", onclick: save }, "Download as CSV"),
     ),
     make("div", { id: "list" }),
     make(
@@ -134,6 +134,19 @@ export async function loadList() {
   if (found === null) {
     byId("list-note").textContent = "";
     replace(byId("list"));
+  }
+}
+
+async function save() {
+  forgive();
+  try {
+    const { name, content } = await download(state.model.id, "list", request(asked()));
+    const link = make("a", { href: URL.createObjectURL(content), download: name });
+    link.click();
+    URL.revokeObjectURL(link.href);
+    announce(`${name} was saved`);
+  } catch (error) {
+    complain(error);
   }
 }
 

@@ -2,22 +2,17 @@
 
 import { Refused, ask, cancel, start } from "./api.js";
 import { chooseIndividual, refreshCard, startCard } from "./card.js";
-import { loadCohorts, startCohorts } from "./cohorts.js";
-import { loadColours, startColours } from "./colours.js";
-import { loadCompare, startCompare } from "./compare.js";
 import { announce, byId, make, replace } from "./dom.js";
-import { loadTransfers, showFactor, startHoles } from "./holes.js";
 import { startEvidence } from "./evidence.js";
-import { startKeep } from "./keep.js";
 import { chooseRelation, isListed, loadList, startList } from "./list.js";
 import { askAbout, refreshAnswers, startAsk } from "./ask.js";
+import { loadGraph, loadModel, startModel } from "./model.js";
 import { startObserving } from "./observe.js";
 import { loadOverview, startOverview } from "./overview.js";
-import { loadGraph, loadLifted, startPanes, wantsLifted } from "./panes.js";
 import { compareScenarios } from "./scenarios.js";
 import { startSearch } from "./search.js";
 import { startPresses } from "./press.js";
-import { busy, change, complain, forgive, isDrawn, on, request, state } from "./state.js";
+import { busy, change, complain, forgive, isDrawn, on, state } from "./state.js";
 import { startTheme } from "./theme.js";
 import { startWelcome } from "./welcome.js";
 
@@ -26,10 +21,7 @@ const TABS = {
   card: "Individual",
   list: "List",
   ask: "Ask",
-  holes: "Holes",
-  compare: "Compare",
-  colours: "Colours",
-  keep: "Keep",
+  model: "Model",
 };
 let tab = "overview";
 
@@ -70,7 +62,6 @@ function show(name) {
     byId(`tab-${each}`).tabIndex = each === name ? 0 : -1;
     byId(`panel-${each}`).hidden = each !== name;
   }
-  byId("work").dataset.tab = name;
 }
 
 function choose(name) {
@@ -83,22 +74,15 @@ async function loadTab() {
   if (tab === "overview") await loadOverview();
   if (tab === "card") await refreshCard();
   if (tab === "list") await loadList();
-  if (tab === "holes") await Promise.all([isDrawn() ? null : loadTransfers(), loadCohorts()]);
-  if (tab === "colours" && !isDrawn()) await loadColours();
   if (tab === "ask") await refreshAnswers();
-  if (tab === "compare") await loadCompare();
+  if (tab === "model") await loadModel();
 }
 
 function opened(model) {
   const fresh = {
-    theta: 0,
-    method: "auto",
-    steps: 4,
     unknown: "posterior",
     engine: "auto",
     transfers: null,
-    colours: null,
-    round: 0,
     lifted: null,
     graph: null,
   };
@@ -113,14 +97,11 @@ function opened(model) {
   refresh({ graph: true, filling: true }).then(prepare);
 }
 
-// Of a large model, what every card and the colours need is computed while the overview is read, one
-// after the other, so that a question in between is answered in between.
+// Of a large model, what every card needs is computed while the overview is read.
 async function prepare() {
   if (isDrawn() || !state.model.has_individuals) return;
-  const { id } = state.model;
   try {
-    await ask(id, "prepare", {});
-    await ask(id, "prepare", request({ what: "colours" }));
+    await ask(state.model.id, "prepare", {});
   } catch (error) {
     if (!(error instanceof Refused)) throw error; // what could not be is said where it is asked for
   }
@@ -140,18 +121,14 @@ const refresh = (what) => busy(load(what));
 async function load({ graph, filling }) {
   forgive();
   if (graph && !(await loadGraph())) return false;
-  const loads = [];
-  if (filling && isDrawn()) loads.push(loadTransfers());
-  if (filling && wantsLifted()) loads.push(loadLifted());
-  else if (filling) silently({ lifted: null }); // it is another one when it is shown again
-  if (isDrawn()) loads.push(loadColours());
-  await Promise.all([...loads, loadTab()]);
+  if (filling) silently({ transfers: null, lifted: null }); // they are others when they are shown again
+  await loadTab();
   return true;
 }
 
 function startRefreshing() {
-  on("theta method steps unknown", () => quiet || refresh({ filling: true })); // reasons say what is used
-  on("evidence engine", () => quiet || refresh({ filling: state.method === "published" }));
+  on("unknown", () => quiet || refresh({ filling: true })); // reasons say what is used
+  on("evidence engine", () => quiet || refresh({}));
   on("add", () => quiet || refreshAdded());
 }
 
@@ -170,11 +147,6 @@ function showWelcome(shown) {
   byId("work").hidden = shown;
   byId("another").textContent = shown ? "Back" : "Open…";
   byId("main").focus();
-}
-
-function pickFactor(id) {
-  choose("holes");
-  showFactor(id);
 }
 
 // ---- from one place to another
@@ -214,17 +186,12 @@ function go({ kind, name, label }) {
 async function begin() {
   startTheme();
   startPresses();
-  startPanes(pickFactor);
-  startOverview({ question: askIt, relation: openList, holes: () => choose("holes") });
+  startModel();
+  startOverview({ question: askIt, relation: openList, model: () => choose("model") });
   startCard();
   startList(openCard);
   startAsk();
   startEvidence(openCard);
-  startHoles();
-  startCohorts(openCard);
-  startCompare();
-  startColours();
-  startKeep();
   startTabs();
   startObserving(showScenarios);
   startSearch(go);

@@ -121,7 +121,7 @@ function inTables(tables) {
       make(
         "td",
         { class: "number" },
-        unknown ? make("button", { type: "button", class: "link", onclick: () => open.holes() }, count ? number(unknown) : "all") : "–",
+        unknown ? make("button", { type: "button", class: "link", onclick: () => open.model() }, count ? number(unknown) : "all") : "–",
       ),
     );
   return grid("Tables", head, tables.map(row));

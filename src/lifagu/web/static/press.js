@@ -1,7 +1,7 @@
 // A press and its release: what is replaced or moved in between loses its click, so nothing is.
 
 const HELD = "button, summary, label, select, input, [role=button], [role=option]";
-const FREE = "select, input:not([type=radio], [type=checkbox])"; // sliders move while they are held
+const FREE = "select, input:not([type=checkbox])"; // these move while they are held
 const [LATE, LONGEST] = [50, 60_000]; // milliseconds: from a release to its click, and where none is told
 
 let release = () => {};

@@ -1,4 +1,4 @@
-// The shapes of a scene: ellipses, squares, lines, badges and arrows.
+// The shapes of a scene: ellipses, squares, lines and arrows.
 
 import { draw } from "./dom.js";
 
@@ -38,17 +38,6 @@ export function square({ x, y, width, height, label, unknown, stacked, below }) 
     unknown ? draw("text", { class: "mystery", x: x + last, y: y + last }, "?") : null,
     label ? draw("text", { class: "outside", x, y: below ? y + away : y - away }, label) : null,
   ];
-}
-
-export function badge({ kind, x, y, width, height }) {
-  const right = kind === "variable" ? x + (width / 2) * 0.78 : x + width / 2 + 8;
-  const top = kind === "variable" ? y - (height / 2) * 0.78 : y;
-  return draw(
-    "g",
-    { class: "badge", "aria-hidden": "true" },
-    draw("circle", { cx: right, cy: top, r: 7.5 }),
-    draw("text", { class: "sign", x: right, y: top }),
-  );
 }
 
 export function arrow(donor, receiver, head) {

@@ -7,9 +7,6 @@ import { untilReleased } from "./press.js";
 export const state = {
   model: null, // what the server said when it was opened
   graph: null, // scene and variables
-  theta: 0,
-  method: "auto",
-  steps: 4,
   add: [],
   evidence: {}, // what differs from the model's own: name → value, null where it is to count as not observed
   scenarios: {}, // name → such evidence
@@ -17,8 +14,6 @@ export const state = {
   unknown: "posterior",
   engine: "auto",
   transfers: null,
-  colours: null,
-  round: 0,
   lifted: null,
 };
 
@@ -39,8 +34,8 @@ export const isDrawn = () => state.graph?.scene != null;
 
 // What every request says about filling, evidence and questions.
 export function request(more) {
-  const { theta, method, steps, add, evidence, unknown, engine } = state;
-  return { theta, method, steps, add, evidence, unknown, engine, ...more };
+  const { add, evidence, unknown, engine } = state;
+  return { add, evidence, unknown, engine, ...more };
 }
 
 let loading = 0;
