@@ -126,10 +126,10 @@ class _Batch:
             [(*self._who, *scope) for scope, _ in more], [self._flat(e) for e in more]
         )
         tables = [each for each in (*self._tables, *added) if each.ranks]
-        ranks = dict.fromkeys(each for table in tables for each in table.ranks)
+        asked, limit = [(*self._who, *question)], memory_limit_of(None)
+        ranks = dict.fromkeys([*asked[0], *(each for table in tables for each in table.ranks)])
         sizes = {each: self._sizes[each] for each in ranks}
         part = TablePart(tuple(ranks), sizes, tables, may_drop=False)
-        asked, limit = [(*self._who, *question)], memory_limit_of(None)
         plan = plan_part("ground", part, asked, str, limit)
         if plan.obstacle(limit):
             return None
@@ -345,7 +345,11 @@ def _alike(joint: JointModel, rows: _Rows, sizes: Ints, count: int) -> Iterator[
     begin = offsets_of(rows.lengths)
     code = (place * (int(sizes.max()) + 1) + sizes[rows.arguments]) * 2 + (rows.arguments < count)
     lists = begin[ends] + ends  # each factor begins with a number of its own
-    equal = group_lists(lists, np.insert(code, begin[:-1], rows.tables))
+    hidden = joint.hidden  # shares say how weights are scaled
+    shares = np.zeros(len(sizes), dtype=np.int64)
+    shares[:count] = group_lists(hidden.offsets, hidden.shares.view(np.int64))
+    own = code * (count + 1) + shares[rows.arguments]
+    equal = group_lists(lists, np.insert(own, begin[:-1], rows.tables))
     shape = group_lists(lists, np.insert(code, begin[:-1], rows.lengths))
     first = first_places(equal)
     for kinds in members(shape[first]):

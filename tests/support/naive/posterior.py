@@ -317,6 +317,7 @@ class JointOracle:
                 likelihood = [float(seen.get(label, 0)) for label in labels]
             else:
                 likelihood = [float(label == seen) for label in labels]
+            if sum(each > 0 for each in likelihood) == 1:  # one label is left: it was observed
                 hard.add(node)
             factors.append(((node,), np.array(likelihood)))
         return factors, hard
