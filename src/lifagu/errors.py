@@ -65,7 +65,7 @@ class Remedy(StrEnum):
     STEPS_OR_PUBLISHED = "leave out published or steps"
     DIGITS_OR_TOLERANCE = "leave out digits or tolerance"
     NO_PROFILES = "leave out profiles"
-    HIDE_TABLES = "observe something, or hide tables with hide_tables=0.15"
+    OBSERVE = "observe something: case.observe()"
     SMALLER_FOLDER = "give a larger memory_limit, or validate a part of the model"
     ONE_RULE = "name one rule"
     THETA_BY_INDIVIDUALS = 'name the rule that it belongs to, by="individuals"'

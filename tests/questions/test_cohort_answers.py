@@ -419,16 +419,6 @@ def test_supports_in_a_folder_count(tmp_path):
 # ---- validation
 
 
-def test_hidden_tables_are_found_again_by_cohorts():
-    graph = population(24, 6, unknown=0.0).graph
-    found = lifagu.open(graph).validate(hide_tables=0.15, fill=["share", "cohorts"])
-    share, cohorts = (found.json()["methods"][rule]["tables"] for rule in ("share", "cohorts"))
-    assert share["hidden"] == cohorts["hidden"] > 10
-    assert cohorts["right"] == 1.0
-    assert cohorts["kl"] < 0.05 < 0.2 < share["kl"]
-    assert cohorts["pooled"] == share["pooled"]
-
-
 def test_hidden_cells_are_predicted_by_cohorts(tmp_path, capsys):
     """On the command line as in Python, rules side by side."""
     people = population(16, 6, unknown=0.0, holes=tuple(f"fb.p{n}" for n in range(8)))

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from itertools import product
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -316,72 +315,6 @@ def test_relational_models_and_those_who_were_added(tmp_path):
     assert found.cells.titles(found.hidden_cells) == ["Grade(new)"]
 
 
-# ---- hidden tables
-
-
-def divergence(truth, other):
-    truth, other = (np.array(each) / np.sum(each) for each in (truth, other))
-    return float(np.sum(truth * np.log(truth / other)))
-
-
-def test_hidden_tables_by_hand():
-    """Arguments in either order: what is filled is compared place by place."""
-    tables = {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4], "c": [1, 2, 3, 4], "d": [4, 3, 2, 1]}
-    builder = lifagu.FactorGraph.build()
-    for name, table in tables.items():
-        builder.variable(f"S.{name}", kind="S", individual=name)
-        builder.variable(f"T.{name}", kind="T", individual=name)
-        arguments = [f"S.{name}", f"T.{name}"]
-        if name == "b":
-            builder.factor(f"f.{name}", arguments[::-1], np.array(table).reshape(2, 2).T)
-        else:
-            builder.factor(f"f.{name}", arguments, table)
-    case = lifagu.open(builder.graph())
-    found = case.validate(hide_tables=0.25, folds=4, fill=["individuals"])
-    scores = found.first.tables
-    wanted = {}
-    for name, table in tables.items():
-        others = [each for other, each in tables.items() if other != name]
-        winner = Counter(map(tuple, others)).most_common(1)[0][0]
-        wanted[name] = (divergence(table, winner), divergence(table, np.mean(others, axis=0)))
-    found_pairs = sorted(zip(scores.divergences, scores.pooled, strict=True))
-    assert np.array(found_pairs) == pytest.approx(np.array(sorted(wanted.values())))
-    assert scores.uniform == pytest.approx([divergence([1, 2, 3, 4], [1] * 4)] * 4)
-    facts = found.json()["tables"]
-    assert (facts["hidden"], facts["right"], facts["left"]) == (4, 0.75, 0)
-    # three times two of three agreed, and were right; once all three agreed, and were wrong
-    shown = [(each["stated"], each["right"], each["n"]) for each in facts["calibration"]]
-    assert shown == [(pytest.approx(2 / 3), 1.0, 3), (1.0, 0.0, 1)]
-    assert facts["calibration_error"] == pytest.approx((3 * (1 / 3) + 1) / 4)
-    assert found.json()["hidden"] == 0
-    assert found.json()["log_loss"] is None
-
-
-def test_estimated_tables_are_neither_right_nor_wrong():
-    builder = lifagu.FactorGraph.build()
-    for number, support in enumerate([None, None, None, 20, 20]):
-        builder.variable(f"S.{number}", kind="S", individual=f"p{number}")
-        builder.factor(f"f.{number}", [f"S.{number}"], [0.25, 0.75], support=support)
-    facts = lifagu.open(builder.graph()).validate(hide_tables=0.2, folds=5).json()["tables"]
-    assert (facts["hidden"], facts["exact"], facts["right"]) == (5, 3, 1.0)
-    assert [each["n"] for each in facts["calibration"]] == [3]
-
-
-def test_the_mean_of_a_place_is_what_share_and_mean_fill_in():
-    case = lifagu.open(wards(30))
-    found = case.validate(hide_tables=0.3, fill=["share"], unknown="mean").first.tables
-    assert found.divergences == pytest.approx(found.pooled)
-    assert 0 < found.pooled.mean() < found.uniform.mean()
-
-
-def test_tables_that_nobody_can_fill_are_as_if_dropped():
-    builder = lifagu.FactorGraph.build().variables(["A", "B", "C", "D"])
-    graph = builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["C", "D"], None).graph()
-    scores = lifagu.open(graph).validate(hide_tables=0.5).first.tables
-    assert (len(scores), scores.left) == (1, 1)
-    assert scores.divergences == pytest.approx([divergence([1, 2, 3, 4], [1] * 4)])
-
-
 # ---- files, the command line, mistakes
 
 
@@ -389,9 +322,8 @@ def test_several_ways_side_by_side(tmp_path, capsys):
     case = lifagu.open(wards(30, unknown=("p4",))).observe(seen(30))
     model = tmp_path / "wards.json"
     case.write(model)
-    out = tmp_path / "report"
-    options = ("--fill", "profiles", "share", "--hide-tables", "0.2", "--out", str(out))
-    status, text, err = run_cli(capsys, "validate", model, *options, "--cells", tmp_path / "c.csv")
+    options = ("--fill", "profiles", "share", "--cells", tmp_path / "cells.csv")
+    status, text, err = run_cli(capsys, "validate", model, *options)
     assert (status, err) == (0, "")
     assert text.splitlines()[1].split() == [
         "relation",
@@ -408,34 +340,25 @@ def test_several_ways_side_by_side(tmp_path, capsys):
     assert list(facts["methods"]) == ["profiles", "share"]
     shared = [key for key in facts["methods"]["profiles"] if key != "methods"]
     assert {key: facts[key] for key in shared} == facts["methods"]["profiles"]
-    assert Counter(row["method"] for row in rows_of(out / "cells.csv")) == {
+    assert Counter(row["method"] for row in rows_of(tmp_path / "cells.csv")) == {
         "profiles": facts["hidden"],
         "share": facts["hidden"],
     }
-    assert (out / "cells.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
-    assert json.loads((out / "validation.json").read_text()) == facts
-    for name in ("log_loss", "reliability", "tables"):
-        ElementTree.parse(out / f"{name}.svg")
-    page = (out / "index.html").read_text()
-    assert "prefers-color-scheme" in page
-    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
-    (out / "mine.txt").write_text("keep")
-    status, _, err = run_cli(capsys, "validate", model, *options)
-    assert (status, err.count("\n")) == (2, 1)
-    assert "mine.txt" in err
 
 
 def test_interrupted_work_leaves_nothing(tmp_path, capsys, monkeypatch):
     def stopped(*_):
+        yield ["Sick", "alice", "true", 1, "{}"]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lifagu.questions.validating.report._page", stopped)
-    (tmp_path / "kept").mkdir()
-    options = ("--evidence", "Sick.alice=true", "--hide", "0.5", "--out", tmp_path / "kept")
+    monkeypatch.setattr("lifagu.questions.validating.written_cells._cell_rows", stopped)
+    (tmp_path / "cells.csv").write_text("kept")
+    options = ("--evidence", "Sick.alice=true", "--hide", "0.5", "--cells", tmp_path / "cells.csv")
     status, out, err = run_cli(capsys, "validate", MODEL, *options)
     assert (status, out) == (130, "")
     assert "nothing was half-written" in err
-    assert list(tmp_path.rglob("*")) == [tmp_path / "kept"]
+    assert list(tmp_path.rglob("*")) == [tmp_path / "cells.csv"]
+    assert (tmp_path / "cells.csv").read_text() == "kept"
 
 
 def test_the_same_bytes_whatever_the_hash_seed(tmp_path):
@@ -445,13 +368,12 @@ def test_the_same_bytes_whatever_the_hash_seed(tmp_path):
     found = set()
     for seed in ("1", "2"):
         ran = subprocess.run(
-            [*command, "--json", "--hide-tables", "0.2", "--out", str(tmp_path / "report")],
+            [*command, "--json", "--cells", str(tmp_path / "cells.csv")],
             capture_output=True,
             check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
-        written_files = sorted((tmp_path / "report").iterdir())
-        found.add((ran.stdout, *(each.read_bytes() for each in written_files)))
+        found.add((ran.stdout, (tmp_path / "cells.csv").read_bytes()))
     assert len(found) == 1
 
 
@@ -476,7 +398,6 @@ MODEL = ROOT / "examples/epidemic.json"
     [
         ([], "nothing was observed, so that no cell can be hidden; observe something"),
         (["--hide", "1.5"], "'1.5' is not a share between 0 and 1"),
-        (["--hide-tables", "0"], "'0' is not a share between 0 and 1"),
         (["--fill", "magic"], "invalid choice: 'magic'"),
         (["--published", "--fill", "share"], "another option asks for published"),
         (["--evidence", "Epid=true", "--only", "Epd"], "did you mean 'Epid'"),
@@ -488,7 +409,6 @@ MODEL = ROOT / "examples/epidemic.json"
         (["--hide", "0.1", "--hidden", "x.csv"], "not allowed with"),
         (["--hidden", "no.csv"], "no.csv: there is no such file"),
         (["--cells", "nowhere/cells.csv"], "nowhere/cells.csv: there is no folder nowhere"),
-        (["--out", "no/report"], "no/report: there is no folder no"),
         (["--cells", "cells.txt"], "cells.txt: hidden cells are written as .csv"),
         (["--on", "duckdb"], "takes a folder of Parquet tables"),
     ],
@@ -536,7 +456,6 @@ def test_mistakes_in_files_of_cells(text, said, tmp_path, capsys):
         {"fill": "share"},
         {"fill": ["magic"]},
         {"unknown": "maybe"},
-        {"hide_tables": 2},
     ],
 )
 def test_wrong_values_are_refused(settings):

@@ -279,20 +279,17 @@ def learn(options: Options) -> None:
 
 def validate(options: Options) -> None:
     """``lifagu validate``."""
-    from lifagu.questions.validating.report import check_cells, check_report
+    from lifagu.questions.validating.written_cells import check_cells
 
     if options.cells:
         check_cells(options.cells)
-    if options.out:
-        check_report(options.out)
-    with opened(options) as (case, progress):
+    with opened(options) as (case, _):
         if options.fill:
             rule_beside_fill(options)
         found = case.validate(
             options.hide,
             hide_individuals=options.hide_individuals,
             hidden=options.hidden,
-            hide_tables=options.hide_tables,
             seed=options.seed,
             folds=options.folds,
             only=options.only,
@@ -302,9 +299,6 @@ def validate(options: Options) -> None:
         )
         if options.cells:
             found.write_cells(options.cells)
-        if options.out:
-            progress.stage(f"writing {options.out}")
-            found.write(options.out)
     from lifagu.cli.validated import report
 
     remark(options, found.notes, astray=False)

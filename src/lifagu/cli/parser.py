@@ -224,14 +224,11 @@ def _validate(parser: Parser) -> None:
     value(hidden, "--hide-individuals", "N", text, type=values.at_least(1))
     text = "hide exactly the cells of a .csv file with the columns relation and individual"
     value(hidden, "--hidden", "FILE", text)
-    text = "hide this share of the known tables as well, and compare what is filled in"
-    value(parser, "--hide-tables", "SHARE", text, type=values.share)
     count(parser, "--seed", "S", 0, 0, "which cells chance picks")
     count(parser, "--folds", "K", 1, 1, "rounds in which every cell is hidden once")
     text = "relations whose cells are hidden and scored (default: all)"
     several_of(parser, "--only", "REL", text)
     value(parser, "--cells", "FILE", "write every hidden cell and its prediction to a .csv file")
-    value(parser, "--out", "FOLDER", "write a report with figures into a folder")
     options.filling(parser, several=True)
     options.unknown(parser, UNKNOWN, several=True)
     options.evidence(parser)

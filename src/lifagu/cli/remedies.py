@@ -52,7 +52,7 @@ FLAGS = {
     Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",
     Remedy.DIGITS_OR_TOLERANCE: "leave out --digits or --tolerance",
     Remedy.NO_PROFILES: "leave out --profiles",
-    Remedy.HIDE_TABLES: "observe something with --evidence, or hide tables with --hide-tables",
+    Remedy.OBSERVE: "observe something with --evidence",
     Remedy.SMALLER_FOLDER: "raise --memory-limit, or validate a part of the model",
     Remedy.ONE_RULE: "leave out --fill, or the option that means another rule",
     Remedy.THETA_BY_INDIVIDUALS: "name the rule that it belongs to, --fill individuals",

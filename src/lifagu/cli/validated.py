@@ -14,16 +14,10 @@ MOST_LINES = 40
 
 
 def report(found: Validation) -> str:
-    """Scores by relation beside the frequencies, those of hidden tables, and what to make of it."""
-    parts = [_cells(found)] if found.hidden else []
-    parts += [_tables(found)] if found.first.tables is not None else []
+    """Scores by relation beside the frequencies, and what to make of it."""
     several = len(found.methods) > 1
-    parts.append(
-        "\n".join(
-            f"{f'{name}: ' if several else ''}{found.judgement(name)}" for name in found.methods
-        )
-    )
-    return "\n\n".join(parts)
+    told = [f"{f'{name}: ' if several else ''}{found.judgement(name)}" for name in found.methods]
+    return "\n\n".join([_cells(found), "\n".join(told)])
 
 
 def _cells(found: Validation) -> str:
@@ -56,27 +50,6 @@ def _cells(found: Validation) -> str:
     if several:
         lines.append(f"  gain, accuracy and calibration are those of {facts['method']}")
     return "\n".join(lines)
-
-
-def _tables(found: Validation) -> str:
-    facts = found.json()
-    rows = [["filled by", "hidden", "KL", "mean of the place", "dropped", "right", "left"]]
-    for name, part in facts.get("methods", {facts["method"]: facts}).items():
-        scores = part["tables"]
-        rows.append(
-            [
-                name,
-                str(scores["hidden"]),
-                _with_error(scores["kl"], scores["standard_error"]["kl"]),
-                _number(scores["pooled"]["kl"]),
-                _number(scores["uniform"]["kl"]),
-                _number(scores["right"]),
-                str(scores["left"]),
-            ]
-        )
-    hidden = facts["tables"]["hidden"]
-    head = f"{counted(hidden, 'hidden table')}, divergence from what they were in nats"
-    return "\n".join([head, table(rows)])
 
 
 def _number(value: float | None) -> str:

@@ -350,7 +350,6 @@ class Case(CaseAnswers, Shown):
         *,
         hide_individuals: int | None = None,
         hidden: PathLike | Iterable[tuple[str, str]] | None = None,
-        hide_tables: float | None = None,
         seed: int = 0,
         folds: int = 1,
         only: Sequence[str] = (),
@@ -368,8 +367,6 @@ class Case(CaseAnswers, Shown):
             Hide all cells of so many individuals instead.
         hidden : path or iterable of (relation, individual), optional
             Hide exactly these cells instead; a CSV file has columns of these names.
-        hide_tables : float, optional
-            The share of known tables to hide, fill and compare as well.
         seed : int
             Which cells chance picks.
         folds : int
@@ -399,7 +396,7 @@ class Case(CaseAnswers, Shown):
         from lifagu.questions.validating.validate import validate
 
         hiding = hiding_of(hide, hide_individuals, hidden, seed, folds, only)
-        return validate(self, hiding, hide_tables, ways(self.filling, fill, unknown), engine)
+        return validate(self, hiding, ways(self.filling, fill, unknown), engine)
 
     def draw(self, what: Figure | None = None) -> Scene:
         """A figure of the case, which notebooks show.

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lifagu.basics.words import counted
 from lifagu.questions.validating.predictions import Predictions
-from lifagu.questions.validating.scores import Flags, mean
+from lifagu.questions.validating.scores import Flags
 
 Verdict = Literal["trust", "slight", "guess", "misleads", "few"]
 SEEN, ANEW = "has seen these values", "drafted anew"  # what a structure has of hidden cells
@@ -31,7 +31,7 @@ def verdict(found: Predictions, method: str, wanted: Flags) -> Verdict:
 
 
 def judgement(found: Predictions, method: str) -> str:
-    """All relations by verdict, and whether the tables of holes can be believed."""
+    """All relations by verdict."""
     by: dict[Verdict, list[str]] = {}
     for relation, wanted in found.relations.items():
         by.setdefault(verdict(found, method, wanted), []).append(relation)
@@ -50,8 +50,6 @@ def judgement(found: Predictions, method: str) -> str:
         parts.append(f"{_listed(wrong)} {_is(wrong)} worse than {_its(wrong)} frequencies")
     if few := by.get("few"):
         parts.append(f"too few cells of {_listed(few)} to tell")
-    if (tables := _tables(found, method)) is not None:
-        parts.append(tables)
     if found.structure.how == SEEN:
         parts.append(
             f"the structure has seen these values ({found.structure.why}), so that scores may be "
@@ -76,18 +74,6 @@ def anew_told(found: Predictions, method: str) -> str:
         f"{told}; as it stands, chosen with these values in sight, the draft would score "
         f"{loss:.3f} on {where}, {gain.value:.3f}{error} better than it deserves"
     )
-
-
-def _tables(found: Predictions, method: str) -> str | None:
-    tables = found.methods[method].tables
-    if tables is None:
-        return None
-    gain = mean(tables.pooled - tables.divergences)
-    if gain.value is None or gain.error is None or len(tables) < FEW:
-        return "too few tables to tell"
-    chance = max(SURE * gain.error, LITTLE * float(tables.pooled.mean()))
-    how = "no better" if abs(gain.value) <= chance else "better" if gain.value > 0 else "worse"
-    return f"filled tables are {how} than the mean of their place"
 
 
 def _listed(names: Sequence[str]) -> str:

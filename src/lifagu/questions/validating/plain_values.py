@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.questions.validating.hidden_tables import TableScores
 from lifagu.questions.validating.judging import judgement
 from lifagu.questions.validating.predictions import Predictions
-from lifagu.questions.validating.scores import Bin, Flags, calibration_error, mean
+from lifagu.questions.validating.scores import Flags, calibration_error
 
 
 def plain(found: Predictions) -> dict[str, Any]:
@@ -46,14 +45,16 @@ def _structure(found: Predictions, method: str) -> dict[str, Any]:
 def _of_method(found: Predictions, name: str) -> dict[str, Any]:
     said = found.methods[name]
     everything = np.ones(found.hidden, dtype=np.bool_)
-    tables = {} if said.tables is None else {"tables": _of_tables(said.tables)}
     return {
         **_of_cells(found, name, everything),
         "relations": {
             relation: _of_cells(found, name, wanted) for relation, wanted in found.relations.items()
         },
-        "reliability": _of_bins(said.scores.bins),
-        **tables,
+        "reliability": [
+            {"stated": each.stated, "right": each.right, "n": each.many}
+            | {"standard_error": each.error}
+            for each in said.scores.bins
+        ],
     }
 
 
@@ -71,38 +72,3 @@ def _of_cells(found: Predictions, name: str, wanted: Flags) -> dict[str, Any]:
         "baseline": {"log_loss": baseline.log_loss.value, "accuracy": baseline.accuracy.value},
         "gain": {"log_loss": gain.value, "standard_error": gain.error},
     }
-
-
-def _of_tables(scores: TableScores) -> dict[str, Any]:
-    """The scores of hidden tables as plain values."""
-
-    def summary(part: TableScores) -> dict[str, Any]:
-        off = mean(part.divergences)
-        return {
-            "hidden": len(part),
-            "kl": off.value,
-            "right": part.share_right.value,
-            "exact": int(part.exact.sum()),
-            "left": part.left,
-            "standard_error": {"kl": off.error, "right": part.share_right.error},
-            "pooled": {"kl": mean(part.pooled).value},
-            "uniform": {"kl": mean(part.uniform).value},
-        }
-
-    return {
-        **summary(scores),
-        "calibration_error": calibration_error(scores.bins),
-        "calibration": _of_bins(scores.bins),
-        "places": {
-            title: summary(scores.only(number))
-            for number, title in enumerate(scores.places)
-            if (scores.place_of == number).any()
-        },
-    }
-
-
-def _of_bins(bins: list[Bin]) -> list[dict[str, Any]]:
-    return [
-        {"stated": each.stated, "right": each.right, "n": each.many, "standard_error": each.error}
-        for each in bins
-    ]

@@ -1,4 +1,4 @@
-"""What each way of filling said about hidden cells and tables, and what that is worth."""
+"""What each way of filling said about hidden cells, and what that is worth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.words import counted
-from lifagu.questions.validating.hidden_tables import TableScores
 from lifagu.questions.validating.observed_cells import ObservedCells
 from lifagu.questions.validating.scores import CellScores, Flags, Mean, calibration_error, mean
 
@@ -27,7 +26,6 @@ class Predicted(Frozen):
     probabilities: Floats
     answered: Flags
     scores: CellScores
-    tables: TableScores | None = None
 
 
 Scored = tuple[ObservedCells, Ints, CellScores, dict[str, Predicted], list[str]]
@@ -49,7 +47,7 @@ class Structure(Frozen):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Frozen):
-    """Hidden cells and tables, and what each method said; the attributes are `Validation`'s."""
+    """Hidden cells, and what each method said; the attributes are `Validation`'s."""
 
     cells: ObservedCells
     hidden_cells: Ints
@@ -138,12 +136,7 @@ class Predictions(Frozen):
         return mean(better if wanted is None else better[wanted])
 
     def __repr__(self) -> str:
-        parts = []
-        if self.hidden:
-            parts.append(
-                f"{counted(self.hidden, 'hidden cell')}, log loss {self.log_loss:.4f} "
-                f"(frequencies {self.baseline.log_loss.value:.4f}), accuracy {self.accuracy:.3f}"
-            )
-        if (tables := self.first.tables) is not None:
-            parts.append(counted(len(tables), "hidden table"))
-        return f"<Validation: {'; '.join(parts)}>"
+        return (
+            f"<Validation: {counted(self.hidden, 'hidden cell')}, log loss {self.log_loss:.4f} "
+            f"(frequencies {self.baseline.log_loss.value:.4f}), accuracy {self.accuracy:.3f}>"
+        )

@@ -1,4 +1,4 @@
-"""`Validation`: what came of hiding and predicting, in words, as plain values and in files."""
+"""`Validation`: what came of hiding and predicting, in words, as plain values and in a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lifagu.questions.validating.predictions import Predictions
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation(Predictions, Shown):
-    """How well hidden cells and hidden tables were predicted; made by `Case.validate`.
+    """How well hidden cells were predicted; made by `Case.validate`.
 
     Scores without a method are those of the first one.
 
@@ -54,18 +54,6 @@ class Validation(Predictions, Shown):
         """
         return judgement(self, method or next(iter(self.methods)))
 
-    def write(self, folder: PathLike) -> None:
-        """Write a report: a page with its figures, the scores, and every hidden cell.
-
-        Parameters
-        ----------
-        folder : path
-            Made, or replaced if it holds nothing but such a report.
-        """
-        from lifagu.questions.validating.report import write_report
-
-        write_report(self, folder)
-
     def write_cells(self, path: PathLike) -> None:
         """Write every hidden cell with its true value and what was predicted.
 
@@ -74,6 +62,6 @@ class Validation(Predictions, Shown):
         path : path
             A ``.csv`` file, also with ``.gz``.
         """
-        from lifagu.questions.validating.report import write_cells
+        from lifagu.questions.validating.written_cells import write_cells
 
         write_cells(self, path)

@@ -1,4 +1,4 @@
-"""A case validated: fold by fold, cells and tables are hidden, predicted each way, and scored."""
+"""A case validated: fold by fold, cells are hidden, predicted each way, and scored."""
 
 from __future__ import annotations
 
@@ -16,12 +16,6 @@ from lifagu.questions.opened import Opened
 from lifagu.questions.place import HERE, LIFTING
 from lifagu.questions.statement import Statement
 from lifagu.questions.validating.anew import Anew
-from lifagu.questions.validating.hidden_tables import (
-    TablePlaces,
-    TableScores,
-    folds_of_tables,
-    score_tables,
-)
 from lifagu.questions.validating.hiding import Hiding, folds_of
 from lifagu.questions.validating.judging import ANEW, SEEN, anew_told
 from lifagu.questions.validating.observed_cells import ObservedCells, RelabelledCells
@@ -34,13 +28,9 @@ from lifagu.relational.loaded import Loaded
 
 
 def validate(
-    case: Statement,
-    hiding: Hiding,
-    hide_tables: float | None,
-    fillings: Mapping[str, Filling],
-    engine: str,
+    case: Statement, hiding: Hiding, fillings: Mapping[str, Filling], engine: str
 ) -> Validation:
-    """Hide, fill, predict and score; tables too if a share of them is to be hidden."""
+    """Hide, fill, predict and score."""
     case = _here(case)
     read = case.opened.read(case.place.progress)
     # which cells there are is known before anything is learned
@@ -59,14 +49,10 @@ def validate(
     rounds, structure = _Rounds(fillings, engine), Structure()
     if asked:
         rounds, structure = _predicted(case, cells, evidence, hiding, asked, rounds)
-    cells, places, baseline, said, remarks = rounds.scored(cells)
-    if not len(places) and hide_tables is None:
+    cells, places, baseline, methods, remarks = rounds.scored(cells)
+    if not len(places):
         raise _nothing(cells, untold)
-    scores = {} if hide_tables is None else _tables(case, hiding, hide_tables, fillings, evidence)
-    if scores and len(cells) and any(each.unknown == "posterior" for each in fillings.values()):
-        notes.append("hidden tables are scored as they are filled before anything is observed")
     notes += remarks
-    methods = {name: replace(each, tables=scores.get(name)) for name, each in said.items()}
     settings = {"seed": hiding.seed, "folds": hiding.folds}
     found = Validation(cells, places, baseline, methods, (), settings, structure)
     notes = [each for each in (anew_told(found, next(iter(methods))), *notes) if each]
@@ -227,24 +213,6 @@ def _stacked(parts: Sequence[Floats]) -> Floats:
     return np.vstack([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in parts])
 
 
-def _tables(
-    case: Statement,
-    hiding: Hiding,
-    share: float,
-    fillings: Mapping[str, Filling],
-    evidence: Evidence,
-) -> dict[str, TableScores]:
-    """The scores of hidden tables by way of filling."""
-    places = TablePlaces.of(in_memory.grounded(case))
-    folds = folds_of_tables(places, share, hiding)
-    found: dict[str, list[TableScores]] = {name: [] for name in fillings}
-    for fold in folds:
-        for name, filling in fillings.items():
-            case.place.progress.stage(f"filling hidden tables: {name}")
-            found[name].append(score_tables(places, fold, filling, evidence))
-    return {name: TableScores.joined(parts) for name, parts in found.items()}
-
-
 def _untold_notes(cells: ObservedCells, untold: Mapping[str, str]) -> list[str]:
     """Why some relations are not scored."""
     by_table: dict[str, list[str]] = {}
@@ -273,6 +241,6 @@ def _nothing(cells: ObservedCells, untold: Mapping[str, str]) -> ModelError:
     """Why no cell can be hidden."""
     if not len(cells):
         why = "nothing was observed, so that no cell can be hidden"
-        return ModelError(why, remedy=Remedy.HIDE_TABLES)
+        return ModelError(why, remedy=Remedy.OBSERVE)
     notes = [*_untold_notes(cells, untold), "none of the cells to be hidden was observed"]
     return ModelError(notes[0])
