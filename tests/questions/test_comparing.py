@@ -1,14 +1,11 @@
-"""Results compared: what changed, against the answers themselves, from every form they have."""
+"""Results compared: what changed, against the answers themselves, from values and from folders."""
 
-import contextlib
-import io
 import json
 
 import pytest
 
 import lifagu
-from lifagu.cli import main
-from support.helpers import ROOT
+from support.helpers import ROOT, run_cli
 
 EPIDEMIC = ROOT / "examples/epidemic.json"
 
@@ -51,8 +48,7 @@ def test_the_same_result_twice_has_no_changes():
 
 
 def test_what_is_new_and_what_is_gone():
-    first = case().ask_each(["Sick.eve", "Epid"])
-    found = lifagu.compare(first, [case().ask("Epid"), case().ask("Sick.bob")])
+    found = lifagu.compare(*map(case().impute, (["Sick.eve", "Epid"], ["Epid", "Sick.bob"])))
     assert (found.compared, found.new, found.gone) == (1, ("Sick.bob",), ("Sick.eve",))
 
 
@@ -131,53 +127,6 @@ def test_folders_say_what_values_say(tmp_path, name):
     assert (tmp_path / f"0{name}/run.json").read_text() == text
 
 
-def said(*arguments):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert main(list(map(str, arguments))) == 0
-    return out.getvalue()
-
-
-def test_files_of_marginals_and_json_of_every_verb(tmp_path):
-    model, seen = EPIDEMIC, ["--evidence", "Epid=true"]
-    for ending in ("csv", "csv.gz", "parquet"):
-        said("marginals", model, "--out", tmp_path / f"m.{ending}")
-    for verb in (["marginals"], ["query"], ["impute"]):
-        names = ["Sick.bob"] if verb == ["query"] else []
-        queries = ["--queries", "Sick.bob"] if verb == ["impute"] else []
-        (tmp_path / f"{verb[0]}.json").write_text(
-            said(*verb, model, *names, *queries, *seen, "--json")
-        )
-    expected = total_variation(
-        dict(_shares(lifagu.open(model))),
-        dict(_shares(lifagu.open(model).observe({"Epid": "true"}))),
-    )
-    for ending in ("csv", "csv.gz", "parquet"):
-        for other in ("marginals", "query", "impute"):
-            found = lifagu.compare(tmp_path / f"m.{ending}", tmp_path / f"{other}.json", top=50)
-            sick = next(each for each in found.answers if each.variable == "Sick.bob")
-            assert sick.distance == pytest.approx(expected)
-
-
-def test_whole_relations_are_compared_individual_by_individual(tmp_path):
-    wards, seen = ROOT / "examples/wards.json", ["--evidence", "Staffed=false"]
-    for name, more in (("before", []), ("after", seen)):
-        (tmp_path / f"{name}.json").write_text(said("query", wards, "Recovers", *more, "--json"))
-    found = lifagu.compare(tmp_path / "before.json", tmp_path / "after.json", top=50)
-    one, other = (
-        lifagu.open(wards).observe(each).ask_all("Recovers") for each in ({}, {"Staffed": "false"})
-    )
-    expected = {name: total_variation(one[name], other[name]) for name in one}
-    assert found.compared == 10
-    assert {each.variable: each.distance for each in found.answers} == pytest.approx(
-        {name: each for name, each in expected.items() if each > 1e-9}
-    )
-
-
-def _shares(of):
-    return [(labels[0], value) for labels, value in of.ask("Sick.bob").items()]
-
-
 def test_nothing_is_nothing_in_every_form(tmp_path):
     builder = lifagu.FactorGraph.build().range("r", ["a", "b", "c"])
     builder = builder.variable("A", "r").variable("B").factor("f", ["A"], None)
@@ -197,8 +146,8 @@ def test_odd_names_and_labels_survive(tmp_path):
     builder = lifagu.FactorGraph.build().range("r", ["a, b", '"q"', "ü\n"])
     graph = builder.variable('x, "1"', "r").factor("f", ['x, "1"'], [1, 2, 3]).graph()
     one = lifagu.open(graph)
-    for name in ("m.csv", "m.parquet"):
-        lifagu.io.write_marginals(tmp_path / name, one.marginals())
+    for name in ("m.csv", "m"):
+        one.impute(['x, "1"'], out=tmp_path / name)
         found = lifagu.compare(tmp_path / name, one.marginals())
         assert (found.compared, found.changed) == (1, 0)
 
@@ -217,32 +166,32 @@ def test_classes_of_relational_models_are_compared_by_name():
 @pytest.mark.parametrize(
     ("name", "text", "error"),
     [
-        ("a.json", "[1]", "no result"),
-        ("a.json", '{"marginals": [1]}', "no result"),
-        ("a.json", '{"marginals": {"A": {"t": 1e999}}}', "'A' has the probability inf"),
-        ("a.json", '{"marginals": {"A": {"t": -0.5}}}', "'A' has the probability -0.5"),
-        ("a.json", '{"marginals": {"A": {"t": ""}}}', "'A' has the probability nan"),
-        ("a.json", f'{{"marginals": {{"A": {{"t": {10**400}}}}}}}', "column of numbers"),
-        ("a.json", "{", "a.json:1: not JSON"),
-        ("a.csv", "variable,value\nA,true\n", "no column 'probability'"),
-        ("a.csv", "variable,value,probability\nA,true\n", "a.csv:2"),
-        ("a.csv", "variable,value,probability\nA,true,x\n", "column of numbers"),
-        ("a.csv", "variable,value,probability\nA,true,1\nA,true,1\n", "two answers about 'A'"),
-        ("a.txt", "x", "no result"),
-        ("a.parquet", "x", "a.parquet"),
+        ("run.json", "[1]", "no run"),
+        ("run.json", "{", "run.json:1: not JSON"),
+        ("marginals.csv", "variable,value\nA,true\n", "no column 'probability'"),
+        ("marginals.csv", "variable,value,probability\nA,true\n", "marginals.csv:2"),
+        ("marginals.csv", "variable,value,probability\nA,true,x\n", "column of numbers"),
+        ("marginals.csv", "variable,value,probability\nA,t,inf\n", "has the probability inf"),
+        ("marginals.csv", "variable,value,probability\nA,t,-1\n", "has the probability -1"),
+        ("marginals.csv", "variable,value,probability\nA,t,\n", "has the probability nan"),
+        ("marginals.csv", "variable,value,probability\nA,t,1\nA,t,1\n", "two answers about 'A'"),
+        ("marginals.parquet", "x", "marginals.parquet"),
     ],
 )
 def test_anything_else_is_refused_in_one_line(tmp_path, name, text, error):
+    (tmp_path / "marginals.csv").write_text("variable,value,probability\nA,true,1\n")
     (tmp_path / name).write_text(text)
     with pytest.raises(lifagu.LifaguError, match=error) as refused:
-        lifagu.compare(tmp_path / name, tmp_path / name)
+        lifagu.compare(tmp_path, tmp_path)
     assert "\n" not in str(refused.value)
 
 
 def test_what_is_no_result_is_refused(tmp_path):
     with pytest.raises(lifagu.ModelError, match="not int"):
         lifagu.compare(1, 2)
-    with pytest.raises(lifagu.FormatError, match="no such file or folder"):
+    with pytest.raises(lifagu.ModelError, match="not list"):
+        lifagu.compare([], [])
+    with pytest.raises(lifagu.FormatError, match="no such folder"):
         lifagu.compare(tmp_path / "none", tmp_path)
     with pytest.raises(lifagu.FormatError, match="no table 'marginals'"):
         lifagu.compare(tmp_path, tmp_path)
@@ -256,3 +205,10 @@ def test_changes_are_shown_in_words_in_notebooks_and_as_json():
     assert values["evidence"] == [{"variable": "Epid", "before": None, "after": "true"}]
     assert str(found) == str(lifagu.compare(impute(), impute(**{"Epid": "true"})))
     assert lifagu.compare(impute(), impute(**{"Epid": "true"}), top=0).answers == ()
+
+
+def test_a_file_is_refused_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "a.json").write_text("{}")
+    status, out, err = run_cli(capsys, "compare", tmp_path / "a.json", tmp_path)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "a.json: there is no such folder; results are compared that impute wrote" in err

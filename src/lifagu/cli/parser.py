@@ -253,12 +253,8 @@ def _show(parser: Parser) -> None:
 
 
 def _compare(parser: Parser) -> None:
-    text = (
-        "a folder of impute --out, a file of marginals --out, or the --json of query, marginals "
-        "or impute"
-    )
-    value(parser, "before", "RESULT1", text)
-    value(parser, "after", "RESULT2", "the same of the other run")
+    value(parser, "before", "A", "a folder of impute --out")
+    value(parser, "after", "B", "the same of the other run")
     count(parser, "--top", "N", 0, 10, "changes of each sort to name, at most")
     options.json(parser)
 

@@ -14,8 +14,7 @@ from lifagu.basics.arrays import Floats, Ints, distinct
 from lifagu.basics.cached import cached_property
 from lifagu.basics.inputs import whole
 from lifagu.errors import FormatError
-from lifagu.questions.comparing.changes import Changes
-from lifagu.questions.comparing.found import AnswerChange, EvidenceChange, RunChange
+from lifagu.questions.comparing.changes import AnswerChange, Changes, EvidenceChange, RunChange
 from lifagu.questions.comparing.loans import ALMOST, WHAT_CHANGED, Loans, numbered
 from lifagu.questions.comparing.results import ComparedResult, result_of
 
@@ -25,9 +24,8 @@ def compare(before: Any, after: Any, *, top: int = 10) -> Changes:
 
     Parameters
     ----------
-    before, after : path, Imputed, marginals, or list of Answer
-        A folder that ``impute`` wrote, a file of marginals, the JSON of query, marginals or
-        impute, or what the verbs gave.
+    before, after : path, Imputed, or marginals
+        A folder that ``impute`` wrote, or what the verbs gave.
     top : int
         How many changes of each sort to name.
 

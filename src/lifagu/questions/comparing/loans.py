@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.cached import cached_property
-from lifagu.questions.comparing.found import LoanState, TransferChange
+from lifagu.questions.comparing.changes import LoanState, TransferChange
 from lifagu.questions.comparing.results import Texts
 
 _Transfers = dict[str, NDArray[Any]]

@@ -20,19 +20,15 @@ from lifagu.data.parquet.results import result_columns
 from lifagu.data.snapshots import of_one_folder
 from lifagu.errors import FormatError, ModelError
 from lifagu.formats.csv_table import read_csv
-from lifagu.formats.files import ending, read_text
+from lifagu.formats.files import read_text
 from lifagu.formats.json_text import load
 from lifagu.graph.assembly import taken_lists
-from lifagu.inference.answer import Answer
-from lifagu.inference.prepared import Result
 from lifagu.questions.comparing.run import RUN, contents_of, observed_columns
 from lifagu.questions.findings import Imputed
 from lifagu.questions.writing_results import cells, marginal_columns
 
 Texts = NDArray[Any]  # texts as objects, one per row
-WHAT = (
-    "results are what impute and marginals write, and what query, marginals and impute say as JSON"
-)
+WHAT = "results are compared that impute wrote into a folder"
 MOST = 1 + 1e-6  # that a probability may be, as it was written
 TRANSFERS = ("factor", "status", "donor", "share", "posterior")
 
@@ -60,22 +56,18 @@ class ComparedResult:
 
 
 def result_of(given: Any) -> ComparedResult:
-    """A result from a path, or from what a verb gave."""
+    """A result from a folder, or from what a verb gave."""
     if isinstance(given, str | Path):
         settle(real_path(given))
-        if not Path(given).exists():
-            raise FormatError(f"{given}: there is no such file or folder")
-        return _of_folder(Path(given)) if Path(given).is_dir() else _of_file(given)
+        if not Path(given).is_dir():
+            raise FormatError(f"{given}: there is no such folder; {WHAT}")
+        return of_one_folder(Path(given), lambda: _tables_of(Path(given)))  # all of it by one run
     if isinstance(given, Imputed):
         return _of_imputed(given)
-    if isinstance(given, Result):
-        return _of_answers(given.answers)
-    if isinstance(given, Answer):
-        return _of_answers([given])
     if isinstance(given, Mapping):  # all marginals, or those of a relation
-        return ComparedResult(repr(given), *_answer_columns(_by_members(marginal_columns(given))))
-    if isinstance(given, Sequence) and all(isinstance(each, Answer) for each in given):
-        return _of_answers(given)
+        columns = marginal_columns(given)
+        names = columns.get("members", columns.get("variable"))
+        return ComparedResult(repr(given), *_answer_columns({**columns, "variable": names}))
     raise ModelError(
         f"results are compared, such as marginals or an Imputed, not {type(given).__name__}"
     )
@@ -127,33 +119,11 @@ def _array(column: Column) -> NDArray[Any]:
     return column if isinstance(column, np.ndarray) else _texts(cells(column))
 
 
-def _of_answers(answers: Sequence[Answer]) -> ComparedResult:
-    rows = [
-        (_joint(answer.variables), _joint(labels), probability)
-        for answer in answers
-        for labels, probability in zip(
-            answer.values, answer.probabilities.reshape(-1).tolist(), strict=True
-        )
-    ]
-    counted = [float(len(a.rests_on)) for a in answers for _ in range(a.log_probabilities.size)]
-    named = _by_header(("variable", "value", "probability"), rows)
-    title = f"{len(answers)} answers" if len(answers) != 1 else "1 answer"
-    return ComparedResult(title, *_answer_columns(named), np.array(counted))
-
-
-def _joint(texts: Sequence[str]) -> str:
-    return ", ".join(texts)
-
-
-# ---- files
-
-
-def _of_folder(path: Path) -> ComparedResult:
-    """What `impute` wrote, as Parquet or as CSV, all of it by one run."""
-    return of_one_folder(path, lambda: _tables_of(path))
+# ---- folders
 
 
 def _tables_of(path: Path) -> ComparedResult:
+    """What `impute` wrote, as Parquet or as CSV."""
     marginals = _table(path, "marginals", ("variable", "value", "probability"), ("transferred",))
     if marginals is None:
         raise FormatError(f"{path}: this folder holds no table 'marginals'; {WHAT}")
@@ -201,27 +171,12 @@ def _table(
 
 
 def _run(folder: Path) -> Mapping[str, Any]:
-    path = folder / RUN
-    found = _object(path) if path.exists() else {}
+    if not (path := folder / RUN).exists():
+        return {}
+    found = load(read_text(path), str(path))
+    if not isinstance(found, dict):
+        raise FormatError(f"{path}: this is no run; {WHAT}")
     return found
-
-
-def _of_file(path: PathLike) -> ComparedResult:
-    kind = ending(path)
-    if kind == ".json":
-        return _of_json(path)
-    if kind not in (".csv", ".parquet"):
-        raise FormatError(f"{path}: this is no result; {WHAT}")
-    wanted = ("value", "probability")
-    read = _csv if kind == ".csv" else result_columns
-    try:
-        columns = read(path, ("variable", *wanted), ())
-    except FormatError as error:
-        if "no column 'variable'" not in error.message:
-            raise
-        columns = read(path, ("members", *wanted), ())
-        columns["variable"] = columns.pop("members")
-    return ComparedResult(str(path), *_answer_columns(columns, path))
 
 
 def _csv(
@@ -238,53 +193,6 @@ def _csv(
     return {name: _texts(columns.get(name, ())) for name in names}
 
 
-def _object(path: PathLike) -> dict[str, Any]:
-    found = load(read_text(path), str(path))
-    if not isinstance(found, dict):
-        raise FormatError(f"{path}: this is no result; {WHAT}")
-    return found
-
-
-def _of_json(path: PathLike) -> ComparedResult:
-    """What query, marginals or impute say as JSON."""
-    found = _object(path)
-    try:
-        rows = list(_json_rows(found))
-        named = _by_header(("variable", "value", "probability", "lent"), rows)
-        lent = None if any(row[3] is None for row in rows) else named["lent"].astype(np.float64)
-        columns = _answer_columns(named, path)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise FormatError(f"{path}: this is no result; {WHAT}") from None
-    run: dict[str, Any] = {
-        key: found[key] for key in ("fill", "way", "engine", "unknown") if key in found
-    }
-    return ComparedResult(str(path), *columns, lent, run=run)
-
-
-def _json_rows(found: dict[str, Any]) -> Any:
-    if isinstance(found.get("answers"), list):
-        for each in found["answers"]:
-            pairs = zip(each["values"], each["probabilities"], strict=True)
-            about, rests = _joint(each["query"]), len(each.get("rests_on", ()))
-            yield from ((about, _joint(labels), value, rests) for labels, value in pairs)
-        for whole in found.get("relations", ()):
-            for each in whole.get("individuals", ()):
-                shares = each["probabilities"].items()
-                yield from ((each["variable"], label, value, None) for label, value in shares)
-        return
-    if isinstance(found.get("classes"), list):
-        every = [(each["members"], each["probabilities"], None) for each in found["classes"]]
-    elif isinstance(found.get("marginals"), dict):
-        every = [(name, each, None) for name, each in found["marginals"].items()]
-    else:
-        every = [
-            (each["variable"], each["probabilities"], each.get("transferred"))
-            for each in found["marginals"]
-        ]
-    for name, shares, lent in every:
-        yield from ((name, label, value, lent) for label, value in shares.items())
-
-
 # ---- columns
 
 
@@ -292,16 +200,6 @@ def _texts(values: Sequence[Any]) -> Texts:
     found = np.empty(len(values), dtype=object)
     found[:] = values
     return found
-
-
-def _by_header(header: Sequence[str], rows: Any) -> dict[str, NDArray[Any]]:
-    columns = list(zip(*rows, strict=True)) or [()] * len(header)
-    return _by_members({name: _texts(column) for name, column in zip(header, columns, strict=True)})
-
-
-def _by_members(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns in which classes of a relational model are called by their members."""
-    return {**columns, "variable": columns.get("members", columns.get("variable"))}
 
 
 def _answer_columns(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lifagu.basics.words import aligned, counted, percent
-from lifagu.questions.comparing.found import (
+from lifagu.questions.comparing.changes import (
     AnswerChange,
+    Changes,
     EvidenceChange,
-    FoundChanges,
     LoanState,
     RunChange,
     TransferChange,
@@ -24,12 +24,12 @@ CONTENTS = {  # digests, which nobody wants to read
 }
 
 
-def changes_in_words(found: FoundChanges) -> str:
+def changes_in_words(found: Changes) -> str:
     """The summary, what changed most, and why; what there is nothing of is left out."""
     return "\n".join(_lines(found))
 
 
-def _lines(found: FoundChanges) -> Iterator[str]:
+def _lines(found: Changes) -> Iterator[str]:
     yield _summary(found)
     if found.new_count and found.gone_count and not found.compared:
         yield NOTHING_IN_BOTH
@@ -51,7 +51,7 @@ def _lines(found: FoundChanges) -> Iterator[str]:
         yield f"these results do not tell {' or '.join(found.unknown)}"
 
 
-def _summary(found: FoundChanges) -> str:
+def _summary(found: Changes) -> str:
     first = f"{counted(found.compared, 'answer')} compared: {found.changed} changed"
     flipped = f", {found.flipped} with another most probable value" if found.flipped else ""
     sizes = f"; mean change {found.mean:.3g}, largest {found.largest:.3g}" if found.changed else ""
@@ -89,7 +89,7 @@ def _answer(change: AnswerChange) -> tuple[str, str, str, str]:
     return change.variable, f"{old} → {new}", f"{change.distance:.3f}", why
 
 
-def _why(found: FoundChanges) -> Iterator[str]:
+def _why(found: Changes) -> Iterator[str]:
     if found.by_own_tables:
         yield f"{found.by_own_tables} changed with a lent table of their own"
     if found.by_evidence:
@@ -101,7 +101,7 @@ def _why(found: FoundChanges) -> Iterator[str]:
         yield f"{rest} {_by_others(found)}"
 
 
-def _by_others(found: FoundChanges) -> str:
+def _by_others(found: Changes) -> str:
     """What may have changed answers that rest on no lent table."""
     if found.evidence_count:
         return "by what was observed of others"
@@ -134,7 +134,7 @@ def _evidence(change: EvidenceChange) -> str:
     return f"changed: {change.variable}={change.before} → {change.after}"
 
 
-def _transfer_title(found: FoundChanges) -> str:
+def _transfer_title(found: Changes) -> str:
     counts = ", ".join(f"{what} {count}" for what, count in found.transfer_counts.items())
     return f"transfers that changed ({counts})"
 
