@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -47,12 +46,8 @@ def test_individuals_of_one_cohort_are_alike_again(holes):
     assert 4 <= found.groups.factors <= 5
     sizes = [group.size for group in found.groups.largest if group.sort == "factors"]
     assert all(size >= 16 for size in sizes[:4])
-    told = found.symmetry
-    assert (told.individuals, told.factors) == (40, 80)
-    assert told.by_cohorts.factors == found.groups.factors
     kept = lifagu.open(graph).fill(by="cohorts", keep_known=True).lift()
-    assert kept.symmetry is None
-    assert told.as_estimated.factors == kept.groups.factors > 60
+    assert kept.groups.factors > 60
     assert lifagu.ground(found.model).factor_table.shape == graph.factor_table.shape
 
 
@@ -60,30 +55,12 @@ def test_observations_tell_individuals_apart():
     graph, seen = _noisy()
     found = lifagu.open(graph).fill(by="cohorts").observe(seen).lift()
     assert 4 < found.groups.factors <= 8
-    assert found.symmetry.by_cohorts.factors == found.groups.factors
 
 
 def test_the_default_leaves_a_model_without_holes_alone():
     graph, _ = _noisy(holes=False)
     found = lifagu.open(graph).lift()
-    assert found.symmetry is None
     assert found.groups.factors > 60
-
-
-def test_lift_says_it_in_text_and_json(tmp_path, capsys):
-    graph, _ = _noisy()
-    path = tmp_path / "noisy.json"
-    write(graph, path)
-    told = lifagu.open(graph).fill(by="cohorts").lift().symmetry
-    text = run_cli(capsys, "lift", path, "--fill", "cohorts")[1]
-    assert f"40 individuals, 80 factors: {told.as_estimated.factors} groups with tables" in text
-    assert "--unknown posterior one" in text
-    facts = json.loads(run_cli(capsys, "lift", path, "--fill", "cohorts", "--json")[1])["symmetry"]
-    assert facts["by_cohorts"] == {"variable_groups": 4, "factor_groups": 4}
-    assert facts["as_estimated"]["factor_groups"] == told.as_estimated.factors
-    assert "symmetry" not in json.loads(
-        run_cli(capsys, "lift", path, "--fill", "share", "--json")[1]
-    )
 
 
 def test_validation_says_what_it_costs(tmp_path, capsys):

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from lifagu.questions.findings import Lift
 
 Options = argparse.Namespace
-COST = "what that costs in accuracy: lifagu validate MODEL --fill cohorts --unknown posterior one"
 
 
 def check(options: Options) -> None:
@@ -141,7 +140,7 @@ def _show_rounds(case: Case, found: Lift) -> None:
 
 def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
-        say(f"{transfers_table(found, options.explain)}\n")
+        say(f"{transfers_table(found)}\n")
         if options.explain:
             _show_told(found)
     if found.transfer.stand_in:
@@ -149,8 +148,6 @@ def _show_lift(options: Options, found: Lift) -> None:
     if found.merging:
         say(f"{found.merging}\n")
     say(groups_table(found.groups))
-    if found.symmetry:
-        say(f"\n{found.symmetry}\n{COST}")
     if found.is_in_memory:
         say(f"\n{found.model}")
     elif not options.out:

@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING
 from lifagu.questions.doubts import weakest_behind
 
 if TYPE_CHECKING:
-    from lifagu import Case, Transfer
+    from lifagu import Case
     from lifagu.questions.findings import Lift
     from lifagu.questions.reasons import Reasons
 
-# tables behind answers, individuals whom observations tell most about, answers with their reasons
-MOST_EXPLAINED = 3
-
-
-def explained(moved: Transfer, factor: str) -> str:
-    """Who agrees, who is nearest and what would settle it, below the reason for a table."""
-    return indent(str(moved.explain(factor)), " " * 6)
+MOST_EXPLAINED = 3  # tables behind answers, answers with their reasons
 
 
 def weakest_explained(case: Case, variables: Sequence[str], factors: Sequence[str]) -> str:
@@ -29,7 +23,7 @@ def weakest_explained(case: Case, variables: Sequence[str], factors: Sequence[st
 
 def _weakest(case: Case, variables: Sequence[str], factors: Sequence[str]) -> Iterator[str]:
     for each in weakest_behind(case.transfer, variables, factors, MOST_EXPLAINED):
-        yield f"{each.factor}: {each.reason}\n{explained(case.transfer, each.factor)}"
+        yield f"{each.factor}: {each.reason}"
         if told := case.told(each.factor):
             yield indent(str(told), " " * 6)
 
@@ -43,7 +37,7 @@ def first_reasons(case: Case, variables: Sequence[str]) -> list[Reasons]:
 
 def most_told(found: Lift) -> str:
     """What observations say about holes, where they say most; nothing if they say nothing."""
-    told = found.most_told(MOST_EXPLAINED)
+    told = found.most_told()
     lines = [f"  {each.factor}\n{indent(str(each), ' ' * 6)}" for each in told]
     head = ["what observations tell about holes, where it is most:"] if lines else []
     return "\n".join([*head, *lines])

@@ -76,11 +76,7 @@ def _lift(parser: Parser) -> None:
     options.filling(parser)
     options.unknown(parser, UNKNOWN)
     options.evidence(parser)
-    text = (
-        "say of filled tables who agrees, who is nearest to their owners, what would settle it, "
-        "and what observations tell about them"
-    )
-    flag(parser, "--explain", text)
+    flag(parser, "--explain", "say what observations tell about filled tables, where it is most")
     flag(parser, "--rounds", "show the colours of every round, for small models")
     text = (
         "write the completed model to a file, or as Parquet to a folder (such as result/), "

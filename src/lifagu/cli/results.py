@@ -13,7 +13,7 @@ from lifagu.cli.output import finite, some, table
 from lifagu.cli.remedies import SURER
 
 if TYPE_CHECKING:
-    from lifagu import Answer, Transfer
+    from lifagu import Answer
     from lifagu.inference.answer import Convergence
     from lifagu.inference.prepared import Result
     from lifagu.inference.question_checks import TooLarge
@@ -27,11 +27,8 @@ MOST_OBSERVED = 8
 MOST_NAMES = 8
 
 
-def transfers_table(found: Lift, explain: bool = False) -> str:
-    """What was filled from whom and why, one entry for all that was treated alike.
-
-    explain: also who is nearest and what would settle it, for the first of each.
-    """
+def transfers_table(found: Lift) -> str:
+    """What was filled from whom and why, one entry for all that was treated alike."""
     moved, left = found.transfer, found.unknown - found.filled
     names = moved.original.factor_names
     filled = f"{found.filled} of {found.unknown} unknown factors filled"
@@ -45,7 +42,6 @@ def transfers_table(found: Lift, explain: bool = False) -> str:
         total = int(found.sizes[factors].sum())
         lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
-        lines += [_explained(moved, record.factor)] if explain else []
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
     return "\n".join(lines)
@@ -80,8 +76,7 @@ def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> st
 def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]:
     """Groups, transfers with reasons, and the lifted model, given as the text of a file.
 
-    explain: also who is nearest and what would settle it, for the first factor of each class, and
-    what observations tell, where it is most.
+    explain: also what observations tell, where it is most.
     """
     moved, colouring = found.transfer, found.groups.colouring
     variables, factors = moved.original.variable_names, moved.original.factor_names
@@ -93,27 +88,9 @@ def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]
         **({"commutative": True} if moved.filling.commutative else {}),
         "variable_groups": [variables.of_nodes(group) for group in colouring.variable_groups],
         "factor_groups": [factors.of_nodes(group) for group in colouring.factor_groups],
-        **({"symmetry": found.symmetry.as_dict()} if found.symmetry else {}),
         "transfers": [record.as_dict() for record in found.record],
-        **(_explanations(found) if explain else {}),
+        **({"told": [each.as_dict() for each in found.most_told()]} if explain else {}),
         "model": json.loads(lifted),
-    }
-
-
-def _explained(moved: Transfer, factor: str) -> str:
-    from lifagu.cli.explained import explained
-
-    return explained(moved, factor)
-
-
-def _explanations(found: Lift) -> dict[str, Any]:
-    from lifagu.cli.explained import MOST_EXPLAINED
-
-    moved = found.transfer
-    firsts = [record.factor for record, _ in moved.by_class()]
-    return {
-        "explanations": [moved.explain(factor).as_dict() for factor in firsts],
-        "told": [each.as_dict() for each in found.most_told(MOST_EXPLAINED)],
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +12,12 @@ from lifagu.basics.cached import cached_property
 from lifagu.basics.choices import STATUSES
 from lifagu.basics.html import Shown
 from lifagu.basics.words import counted
-from lifagu.errors import ModelError, Remedy
 from lifagu.filling.alignment import alignment_of, order_decided
 from lifagu.filling.completions import Completions
 from lifagu.filling.donors import TRANSFERRED, Offers
 from lifagu.filling.record import Competitor, Record
 from lifagu.graph.views import View
 from lifagu.likeness.roles import factor_signatures
-
-if TYPE_CHECKING:
-    from lifagu.filling.explanation import Explanation
-    from lifagu.filling.nearest import Nearest
 
 MOST_SHOWN = 20  # competing tables that a record lists
 ALMOST = 5e-5  # shares that are no further apart are told once
@@ -161,37 +155,6 @@ class Transfer(Completions, Shown):
         ]
         told_apart = np.where(whole, self._interchangeable[unknown], self.owners[unknown] >= 0)
         return frozen(group_rows(np.column_stack((which, *columns, self.statuses, told_apart))))
-
-    def explain(self, factor: str) -> Explanation:
-        """What spoke for and against the table of an unknown factor, and what would settle it.
-
-        Parameters
-        ----------
-        factor : str
-            The name of an unknown factor.
-
-        Returns
-        -------
-        Explanation
-            Who agrees, who is nearest to its owner by other tables, and which other unknown place
-            of the owner would tell the competing tables apart; `str` says it in words.
-        """
-        number = self.original.factor_names.number(factor)
-        place = int(np.searchsorted(self.unknown, number))
-        if place == len(self.unknown) or self.unknown[place] != number:
-            raise ModelError(f"the table of '{factor}' is known; name an unknown factor")
-        offers = self.offers[int(self._places[0][place])]
-        if offers.sizes is not None:
-            raise ModelError("on an engine, nothing is explained", remedy=Remedy.IN_MEMORY)
-        competing = self._competing(offers, int(self._places[1][place]))
-        return self.nearest.explain(number, offers, competing[0][0] if competing else None)
-
-    @cached_property
-    def nearest(self) -> Nearest:
-        """What its factors and their owners have in comparison."""
-        from lifagu.filling.nearest import Nearest
-
-        return Nearest(self)
 
     # ---- showing
 

@@ -43,7 +43,6 @@ from lifagu.relational.marginal_tables import LONG, MarginalTables
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
-    from lifagu.questions.restored_symmetry import RestoredSymmetry
     from lifagu.questions.told_table import ToldTable
 
 MOST_GROUPS = 40  # of each sort that are described
@@ -191,7 +190,7 @@ class Lift(Frozen, Shown):
         known = None if np.isnan(posterior) else posterior
         return replace(self.transfer.record[number], posterior=known)
 
-    def most_told(self, most: int) -> list[ToldTable]:
+    def most_told(self, most: int = 3) -> list[ToldTable]:
         """What observations say about holes, where they say most: one hole of each individual.
 
         Parameters
@@ -220,15 +219,6 @@ class Lift(Frozen, Shown):
         from lifagu.symmetry.lifting import lift
 
         return lift(self.transfer)
-
-    @cached_property
-    def symmetry(self) -> RestoredSymmetry | None:
-        """How much more is alike as cohorts say which table is behind an estimate; else None."""
-        if not self.is_in_memory:
-            return None
-        from lifagu.questions.restored_symmetry import restored_symmetry
-
-        return restored_symmetry(self.transfer, self.evidence, self.groups.colouring)
 
     @property
     def merging(self) -> Merging | None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Floats, Ints, dense, frozen
 from lifagu.basics.cached import cached_property
 from lifagu.errors import ModelError, Remedy
-from lifagu.filling.explanation import Explanation
 from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
 from lifagu.graph.admitted import Admitted
@@ -310,26 +309,6 @@ class AdmittedTransfer(Transfer):
         moved, own = self._whose(number)
         name = self.original.factor_names[int(self.unknown[number])]
         return replace(moved.record[own], factor=name)
-
-    def explain(self, factor: str) -> Explanation:
-        """What spoke for and against the table of an unknown factor, and what would settle it.
-
-        Parameters
-        ----------
-        factor : str
-            The name of an unknown factor; of several who are admitted like the same individual, the
-            first stands for all.
-
-        Returns
-        -------
-        Explanation
-        """
-        number = self.original.factor_names.number(factor)
-        place = int(np.searchsorted(self.unknown, number))
-        if place == len(self.unknown) or self.unknown[place] != number:
-            return self.base.explain(factor)  # which says that it is known
-        moved, own = self._whose(place)
-        return moved.explain(moved.original.factor_names[int(moved.unknown[own])])
 
     def loans(self) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Per arity and way of lending: receivers, donors, and where each donor position is."""

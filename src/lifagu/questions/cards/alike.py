@@ -1,4 +1,4 @@
-"""Whom an individual is like, and by what: cohorts, tables, or what was observed of both."""
+"""Whom an individual is like, and by what: cohorts, the tables it took, what was observed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from lifagu.questions.cards.tables import MOST_FILLED, own_holes
 
 DIGITS = 9  # of sums, so that the order in which they are added does not decide
 BY_DONORS = "the tables it took, and in which of its places"
-BY_TABLES = "tables both have in such places, each counting more the rarer it is"
 BY_OBSERVATIONS = "observations both share, each counting more the rarer the label is"
 
 
@@ -43,8 +42,6 @@ def _by_filling(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIn
     yield from _by_donors(who, moved, most)
     if isinstance(moved, CohortTransfer):
         yield from _by_cohort(who, moved, most)
-    else:
-        yield from _by_tables(who, moved, most)
 
 
 # ---- donors, cohorts and tables
@@ -110,30 +107,6 @@ def names_of_owners(graph: FactorGraph, owners: Ints) -> dict[int, str]:
     first = some[first_places(by_first_occurrence(owners[some]))]
     pairs = zip(owners[first].tolist(), declared[first].tolist(), strict=True)
     return {owner: graph.individuals[each] for owner, each in pairs}
-
-
-def _by_tables(who: Individual, moved: Transfer, most: int) -> Iterator[AlikeIndividuals]:
-    """Who has the known tables of its own in such places, each weighted by how rare it is."""
-    nearest = moved.nearest
-    known = nearest.known(who.number)
-    weights = nearest.rarity(known)
-    shared = nearest.shared(known, weights).round(DIGITS)
-    shared[who.number] = 0
-    near, total = np.flatnonzero(shared > 0), float(weights.sum())
-    if not len(near):
-        return
-    order = first_of(near, max(most, 1), -shared)
-    telling = known[weights > 0]
-    found = [
-        AlikeIndividual(
-            who.graph.individuals[each],
-            min(float(shared[each]) / total, 1.0),
-            *map(_titles, nearest.compared(telling, each)),
-        )
-        for each in order[:most].tolist()
-    ]
-    as_near = int((shared == shared[order[0]]).sum())
-    yield AlikeIndividuals("tables", BY_TABLES, tuple(found), as_near)
 
 
 def first_of(some: Ints, most: int, *keys: Floats) -> Ints:

@@ -189,7 +189,7 @@ class AlikeIndividuals:
 
     Attributes
     ----------
-    by : {"donors", "cohort", "tables", "observations", "everything"}
+    by : {"donors", "cohort", "observations", "everything"}
         What was compared; "everything" where nothing at all tells them apart.
     measure : str
         How, in words.
