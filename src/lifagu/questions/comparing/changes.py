@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lifagu.basics.html import Shown
+from lifagu.questions.comparing.words import changes_in_words
 
 
 @dataclass(frozen=True)
@@ -157,8 +158,6 @@ class Changes(Shown):
         return asdict(self)
 
     def __str__(self) -> str:
-        from lifagu.questions.comparing.words import changes_in_words
-
         return changes_in_words(self)
 
     def __repr__(self) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from lifagu.basics.words import aligned, counted, percent
-from lifagu.questions.comparing.changes import (
-    AnswerChange,
-    Changes,
-    EvidenceChange,
-    LoanState,
-    RunChange,
-    TransferChange,
-)
+
+if TYPE_CHECKING:
+    from lifagu.questions.comparing.changes import (
+        AnswerChange,
+        Changes,
+        EvidenceChange,
+        LoanState,
+        RunChange,
+        TransferChange,
+    )
 
 NOTHING_IN_BOTH = (
     "no answer is in both; those of classes, whose members change with what was observed, can be "
