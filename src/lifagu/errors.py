@@ -25,7 +25,7 @@ class Remedy(StrEnum):
     """What to do about an error, in the words for Python callers."""
 
     MORE_MEMORY = "give a larger memory_limit, or use a machine with more memory"
-    MORE_INPUT = "give a larger input_limit"
+    LARGER_LIMIT = "name a memory_limit within which it fits"
     MORE_MEMORY_ON_SPARK = (
         "give a larger memory_limit, or spark.executor.memory where a cluster is used"
     )

@@ -120,10 +120,10 @@ MANY = [f"v{each}" for each in range(61)]
 LIFT = "lift chain/ --on duckdb"
 PROVOKED = {  # what makes it happen, in Python and on the command line, if it can happen there
     Remedy.MORE_MEMORY: (None, lifted(memory_limit=2048), f"{LIFT} --memory-limit 2k"),
-    Remedy.MORE_INPUT: (
-        None,
-        lambda: lifagu.open("chain.json", input_limit=99),
-        "info chain.json --input-limit 99",
+    Remedy.LARGER_LIMIT: (
+        lambda patch: Path("wide.uai").write_text("MARKOV\n1\n999999\n0\n"),
+        lambda: lifagu.open("wide.uai", memory_limit=2**25),
+        "info wide.uai --memory-limit 32M",
     ),
     Remedy.MORE_MEMORY_ON_SPARK: (by_engine(lambda: refusal("OutOfMemory")), lifted(), LIFT),
     Remedy.ASK_FOR_LESS: (

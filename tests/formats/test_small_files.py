@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import lifagu
+from lifagu.basics.memory import LEAST
 from lifagu.errors import FormatError, LifaguError, TooLargeError
 from lifagu.formats.budget import LABEL, ROOM, Budget
 from lifagu.relational.parameters import named_in
@@ -38,22 +39,22 @@ def test_mad_numbers_are_refused_with_place_number_limit_and_remedy(name, tmp_pa
     assert f"{tmp_path / place}: " in err
     assert found in err
     assert "128 MiB" in err
-    assert err.endswith("; raise --input-limit\n")
+    assert err.endswith("; name a --memory-limit within which it fits\n")
 
 
 def test_more_is_read_where_more_is_allowed(tmp_path):
     path = tmp_path / "wide.uai"
-    path.write_text("MARKOV\n1\n10000\n0\n")
-    with pytest.raises(TooLargeError, match="10000 values"):
-        lifagu.open(path, input_limit=LABEL * 10**4)
-    assert lifagu.io.read(path, input_limit=LABEL * 10**4 + 99).sizes.tolist() == [10**4]
+    path.write_text("MARKOV\n1\n200000\n0\n")
+    with pytest.raises(TooLargeError, match="200000 values"):
+        lifagu.open(path, memory_limit=LABEL * 200_000)
+    assert lifagu.io.read(path, memory_limit=LABEL * 200_000 + 999).sizes.tolist() == [200_000]
 
 
 def test_no_room_is_made_for_what_might_be_read(tmp_path):
     for name in ("m.json", "m.json.gz"):
         path = tmp_path / name
         lifagu.write(lifagu.read(ROOT / "examples/epidemic.json"), path)
-        assert lifagu.io.load(path, input_limit=10**30).model == lifagu.read(path)
+        assert lifagu.io.load(path, memory_limit=10**30).model == lifagu.read(path)
 
 
 def test_everything_that_is_announced_counts_together(tmp_path):
@@ -63,11 +64,10 @@ def test_everything_that_is_announced_counts_together(tmp_path):
         lifagu.read(path)
 
 
-def test_the_usual_budget_is_a_quarter_of_the_memory_limit_at_most():
-    assert Budget(0, memory_limit=100 * 2**20).limit == 25 * 2**20
-    assert Budget(0, memory_limit=10).limit == 16 * 2**20
-    assert Budget(2**20, memory_limit=2**40).limit == ROOM + 16 * 2**20
-    assert Budget(0, input_limit=7).limit == 7
+def test_what_a_file_may_announce_is_the_limit_or_what_its_size_makes_plausible():
+    assert Budget(0, memory_limit=100 * 2**20).announced == 100 * 2**20
+    assert Budget(0, memory_limit=10).limit == LEAST
+    assert Budget(0).announced <= ROOM
 
 
 def test_seventy_arguments_are_refused(tmp_path):
@@ -91,7 +91,7 @@ def test_what_unpacks_to_much_is_not_unpacked(tmp_path):
     command = [sys.executable, "-c", program, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     message, most = done.stdout.splitlines()
-    assert "reading this file may take" in message
+    assert "but the limit is" in message
     assert int(most) * 2**10 < 50 * path.stat().st_size + 300 * 2**20
 
 
@@ -170,16 +170,18 @@ def test_bins_are_not_as_many_as_a_number_says(tmp_path):
         lifagu.read(path)
 
 
-NETWORK = "network n {{}}\nvariable A {{ type discrete[{0}] {{ {1} }}; }}\n"
-
-
 def test_a_network_of_too_many_values_is_refused(tmp_path):
     pytest.importorskip("pyagrum")
-    labels = ", ".join(f"v{each}" for each in range(30_000))
+    labels = ", ".join(f"v{each}" for each in range(8_000))
+    lines = [
+        f"variable x{each} {{ type discrete[8000] {{ {labels} }}; }}\nprobability (x{each}) {{ }}"
+        for each in range(14)
+    ]
     path = tmp_path / "wide.bif"
-    path.write_text(NETWORK.format(30_000, labels) + "probability (A) { table 0.4, 0.6; }\n")
-    with pytest.raises(TooLargeError, match=r"wide\.bif: .*; give a larger input_limit$"):
-        lifagu.open(path, input_limit=path.stat().st_size + 2**19)
+    path.write_text("\n".join(["network n {}", *lines]))
+    told = r"wide\.bif: the network has 112000 values .*; name a memory_limit within which it fits$"
+    with pytest.raises(TooLargeError, match=told):
+        lifagu.open(path, memory_limit=2**20)
 
 
 @pytest.mark.parametrize("kind", ["bifxml", "xdsl", "net", "dsl"])

@@ -60,7 +60,6 @@ def opening(options: Options) -> dict[str, Any]:
         "env": _environment(given.get("env", [])),
         "query_timeout": given.get("query_timeout", USUAL_TIMEOUT),
         "trust_role": given.get("trust_role", False),
-        "input_limit": given.get("input_limit"),
     }
 
 
@@ -73,7 +72,7 @@ def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> C
     for new, like in given.get("admit", ()):
         case = case.admit(new, like)
     if given.get("evidence_file"):
-        case = case.observe(_evidence_file(options.evidence_file, options.input_limit))
+        case = case.observe(_evidence_file(options.evidence_file, options.memory_limit))
     case = case.observe(_once("--evidence", given.get("evidence", [])))
     # a --seed says which cells are hidden, not where cohorts begin to look
     known = {field.name for field in fields(lifagu.Filling)} - {"seed"}
@@ -88,12 +87,12 @@ def _environment(names: Sequence[str]) -> dict[str, str]:
     return {name: os.environ[name] for name in names}
 
 
-def _evidence_file(path: str, input_limit: int | None) -> dict[str, Any]:
+def _evidence_file(path: str, memory_limit: int | None) -> dict[str, Any]:
     if not path.lower().removesuffix(".gz").endswith((".json", ".evid")):
         raise lifagu.FormatError(
             f"{path}: evidence is read from .json or .evid files (each also with .gz)"
         )
-    return lifagu.io.read_evidence(path, input_limit=input_limit)
+    return lifagu.io.read_evidence(path, memory_limit=memory_limit)
 
 
 def _once(option: str, given: list[tuple[str, str]]) -> dict[str, str]:

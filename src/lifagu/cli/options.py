@@ -162,8 +162,8 @@ def model(parser: Parser) -> None:
     database(parser)
 
 
-def database(parser: Parser) -> None:
-    """Another database than the template's own."""
+def database(parser: Parser, memory: bool = True) -> None:
+    """Another database than the template's own; memory: and within which memory to read."""
     text = "the database that a template is to read instead of its own: a path or postgresql://…"
     value(parser, "--db", "URL", text)
     text = "the value of a parameter that a template declares, such as ward=4 (repeatable)"
@@ -176,7 +176,8 @@ def database(parser: Parser) -> None:
         "files of the server"
     )
     flag(parser, "--trust-role", text)
-    input_limit(parser)
+    if memory:
+        memory_limit(parser)
 
 
 def query_timeout(parser: Parser) -> None:
@@ -184,15 +185,6 @@ def query_timeout(parser: Parser) -> None:
     text = "how long a query of a database may take (default 300; 0 or none: no limit)"
     seconds = {"type": values.seconds, "default": USUAL_TIMEOUT}
     value(parser, "--query-timeout", "SECONDS", text, **seconds)
-
-
-def input_limit(parser: Parser) -> None:
-    """What reading the model's file may take."""
-    text = (
-        "what reading the model's file may take, unpacked and with what its numbers announce, such "
-        "as 2G (default: a quarter of the memory limit, at the most 128M and 16 times its size)"
-    )
-    value(parser, "--input-limit", "SIZE", text, type=values.size)
 
 
 def evidence(parser: Parser) -> None:
@@ -292,14 +284,13 @@ def unknown(parser: Parser, choices: Sequence[str], several: bool = False) -> No
 
 
 def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None:
-    """Which engine answers, within which memory."""
+    """Which engine answers."""
     text = "; ".join(f"{each}: {words}" for each, words in ENGINES.items() if each in choices)
     parser.add_argument("--engine", choices=choices, default="auto", help=text)
     if "bp" in choices:
         belief_propagation(parser)
     if explain:
         flag(parser, "--explain", EXPLAIN)
-    memory_limit(parser)
 
 
 def memory_limit(parser: Parser) -> None:

@@ -60,14 +60,12 @@ def _demo(parser: Parser) -> None:
 def _check(parser: Parser) -> None:
     value(parser, "model", "MODEL", "model file", nargs="?")
     options.database(parser)
-    options.memory_limit(parser)
     flag(parser, "--schema", "print the JSON Schema of model files instead")
 
 
 def _info(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser, theta=False)
-    options.memory_limit(parser)
     options.json(parser)
 
 
@@ -85,7 +83,6 @@ def _lift(parser: Parser) -> None:
     value(parser, "--out", "FILE", text)
     options.json(parser)
     options.on(parser)
-    options.memory_limit(parser)
     options.rounds_at_most(parser)
     options.quiet(parser)
 
@@ -206,7 +203,6 @@ def _learn(parser: Parser) -> None:
     value(parser, "--temp", "DIR", text)
     flag(parser, "--resume", "go on with what an interrupted run has kept in --temp")
     flag(parser, "--keep-best", "on Ctrl-C, end with the tables found so far")
-    options.memory_limit(parser)
     options.json(parser)
     options.quiet(parser)
 
@@ -243,7 +239,6 @@ def _show(parser: Parser) -> None:
     options.filling(parser)
     options.unknown(parser, ONE_MODEL)
     options.evidence(parser)
-    options.memory_limit(parser)
     options.json(parser)
     options.quiet(parser)
 
@@ -272,7 +267,6 @@ def _convert(parser: Parser) -> None:
     text = "file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/"
     value(parser, "target", "OUT", text)
     options.database(parser)
-    options.memory_limit(parser)
 
 
 def _plot(parser: Parser) -> None:
@@ -285,13 +279,12 @@ def _plot(parser: Parser) -> None:
     value(parser, "--out", "FILE", "file to write: .svg, .png or .pdf", required=True)
     options.filling(parser)
     options.evidence(parser)
-    options.memory_limit(parser)
     options.quiet(parser)
 
 
 def _serve(parser: Parser) -> None:
     value(parser, "model", "MODEL", "a model to show; without it, shipped examples", nargs="?")
-    options.database(parser)
+    options.database(parser, memory=False)
     text = "address to listen on (default 127.0.0.1, for this machine alone)"
     value(parser, "--host", "ADDRESS", text, default="127.0.0.1")
     text = "port (default 8350; 0: any free one)"

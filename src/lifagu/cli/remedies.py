@@ -8,7 +8,7 @@ from lifagu.errors import Remedy
 SURER = "try --fill auto, --unknown mean, or a --theta that leaves it unknown"
 FLAGS = {
     Remedy.MORE_MEMORY: "raise --memory-limit, or use a machine with more memory",
-    Remedy.MORE_INPUT: "raise --input-limit",
+    Remedy.LARGER_LIMIT: "name a --memory-limit within which it fits",
     Remedy.MORE_MEMORY_ON_SPARK: (
         "raise --memory-limit, or spark.executor.memory where a cluster is used"
     ),

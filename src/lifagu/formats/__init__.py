@@ -38,9 +38,7 @@ def _function(name: str) -> Any:
     return getattr(import_module(f"lifagu.formats.{module}"), function)
 
 
-def contents(
-    path: PathLike, input_limit: int | None = None, memory_limit: int | None = None
-) -> Contents:
+def contents(path: PathLike, memory_limit: int | None = None) -> Contents:
     """What a model file says: read and parsed once, so that all of it is of one state of the file.
 
     A file with domains, relations or parfactors (in BLOG, random variables with arguments)
@@ -49,7 +47,7 @@ def contents(
     is as `Budget` says.
     """
     kind = ending(path)
-    text_of = partial(read_within, path, input_limit, memory_limit)
+    text_of = partial(read_within, path, memory_limit)
     if kind in _CONTENTS:
         text, budget = text_of()
         paid = () if kind == ".json" else (budget,)  # whose numbers announce nothing

@@ -45,18 +45,20 @@ def read_text(path: PathLike) -> str:
     return read_within(path, default_memory_limit())[0]
 
 
-def read_within(
-    path: PathLike, input_limit: int | None = None, memory_limit: int | None = None
-) -> tuple[str, Budget]:
+def read_within(path: PathLike, memory_limit: int | None = None) -> tuple[str, Budget]:
     """The text of a file, and what is left of the memory that reading it may take."""
     place = as_path(path)
     settle(place)
     try:
         refuse_no_file(place)
-        budget = Budget(place.stat().st_size, input_limit, memory_limit)
-        raw = _bytes_of(place, budget.limit + 1)
-        budget.take(lambda: str(path), f"the text has {len(raw)} bytes or more", len(raw))
+        size = place.stat().st_size
+        budget = Budget(size, memory_limit)
+        if not _is_gzip(place):
+            budget.unpack(str(path), size)
+        raw = _bytes_of(place, budget.longest + 1)
+        budget.unpack(str(path), len(raw))
         text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        del raw
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
     # a broken gzip file, or a name that cannot be one
@@ -67,6 +69,7 @@ def read_within(
     if (nul := text.find("\0")) >= 0:
         line = text.count("\n", 0, nul) + 1
         raise FormatError(f"{path}:{line}: a text has no NUL character; this is no text file")
+    budget.text(str(path), text, ending(path))
     return text, budget
 
 

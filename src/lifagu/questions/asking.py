@@ -53,7 +53,7 @@ def plan(
     _refuse_relations(case, asked)
     model, evidence = subject(case, engine)
     refuse_conditions(case, asked, evidence)
-    certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
+    certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.room
     way = "one" if certain else unknown
     planned = prepare(
         model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp
@@ -180,9 +180,7 @@ def _plan_one(
             f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_MODEL
         )
     way = "one" if isinstance(model, FactorGraph | ParfactorGraph) else unknown
-    return prepare(
-        model, evidence, unknown=way, engine=engine, memory_limit=case.place.memory_limit
-    )
+    return prepare(model, evidence, unknown=way, engine=engine, memory_limit=case.room)
 
 
 def merging(case: Statement, engine: str) -> Merging | None:

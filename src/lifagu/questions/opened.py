@@ -29,7 +29,7 @@ class Opened:
 
     path: "" where a model was given; learns: whether tables that a template asks to be learned are
     learned once they are needed, else they stay unknown; parameters: values for a template; access:
-    what it may use; input_limit and memory_limit: what reading may take. What was computed and may
+    what it may use; memory_limit: what reading may take. What was computed and may
     be asked for again is kept, the latest of it.
     """
 
@@ -39,7 +39,6 @@ class Opened:
     learns: bool = True
     parameters: Mapping[str, object] = field(default_factory=dict)
     access: Access = USUAL_ACCESS
-    input_limit: int | None = None
     memory_limit: int | None = None
     _kept: dict[Hashable, dict[Hashable, Any]] = field(default_factory=dict, repr=False)
 
@@ -61,7 +60,6 @@ class Opened:
                 env=self.access.env,
                 query_timeout=self.access.query_timeout,
                 trust_role=self.access.trust_role,
-                input_limit=self.input_limit,
                 memory_limit=self.memory_limit,
             )
         if self.given.task is not None and self.given.unlearned is not None:
@@ -110,7 +108,6 @@ def opened(
     learns: bool,
     parameters: Mapping[str, object],
     access: Access,
-    input_limit: int | None,
 ) -> Opened:
     """Whatever a case can be about; a file is read now, a folder when it is needed."""
     if isinstance(subject, FactorGraph | ParfactorGraph):
@@ -121,7 +118,6 @@ def opened(
         learns=learns,
         parameters=parameters,
         access=access,
-        input_limit=input_limit,
         memory_limit=place.memory_limit,
     )
     if database is not None or parameters or not found.is_folder:

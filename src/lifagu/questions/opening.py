@@ -31,7 +31,6 @@ def open(
     on: str = "auto",
     database: object = None,
     memory_limit: int | None = None,
-    input_limit: int | None = None,
     temp: PathLike | None = None,
     resume: bool = False,
     rounds: int = 1000,
@@ -60,8 +59,6 @@ def open(
         DataFrame (the table ``data``), frames by table, or an open connection (see `io.Source`).
     memory_limit : int, optional
         In bytes; three quarters of what is free by default. What would take more is refused.
-    input_limit : int, optional
-        In bytes, what reading a file may take; as in `io.load`.
     temp : path, optional
         A folder for what an engine keeps meanwhile.
     resume : bool
@@ -117,7 +114,7 @@ def open(
     if isinstance(subject, Loaded):
         return Case(Opened(given=subject, learns=learn), place=place)
     if isinstance(subject, str | os.PathLike | FactorGraph | ParfactorGraph):
-        found = opened(subject, database, place, learn, values, access, input_limit)
+        found = opened(subject, database, place, learn, values, access)
         return Case(found, place=place)
     return _of_transfer(subject, place)
 

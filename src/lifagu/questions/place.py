@@ -15,6 +15,8 @@ LIFTING = (
     400  # bytes of memory that an argument takes where a folder is read and everything written
 )
 ANSWERING = 250  # where it is only asked
+WHOLE = 1250  # with the words for all of it, as where a graph is lifted in memory
+ASKED = 500  # where a graph in memory is asked; both with the graph itself
 HERE = ("auto", "memory")  # places that are, or may be, this process
 
 

@@ -122,7 +122,7 @@ def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imp
     else:
         asked = asked_numbers(moved.original, queries)
     case.place.progress.stage("answering")
-    settings = {"engine": engine, "memory_limit": case.place.memory_limit}
+    settings = {"engine": engine, "memory_limit": case.room}
     marginals = request(moved, asked, seen, moved.way, settings, case.place.progress)
     return Imputed(moved, _ones(moved), moved.way, alike, seen, marginals, offered)
 

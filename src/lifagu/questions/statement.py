@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lifagu.basics.frozen import Frozen
+from lifagu.basics.memory import LEAST
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.opened import Opened
-from lifagu.questions.place import HERE, Place
+from lifagu.questions.place import ASKED, HERE, Place
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 Evidences = tuple[Mapping[str, Observation], ...]
@@ -38,6 +39,15 @@ class Statement(Frozen):
     def model(self) -> FactorGraph | ParfactorGraph:
         """The model as it came, in memory."""
         return self.opened.loaded(self.place).model
+
+    @property
+    def room(self) -> int | None:
+        """The memory that is left for tables beside a graph, None where no limit was given."""
+        limit, model = self.place.memory_limit, self.model
+        if limit is None or not isinstance(model, FactorGraph):
+            return limit
+        held = ASKED * len(model.arguments)
+        return limit if held <= LEAST else max(1, limit - held)
 
     @property
     def queries(self) -> Sequence[str]:

@@ -39,7 +39,6 @@ def load(
     env: Mapping[str, str] | None = None,
     query_timeout: float | None = USUAL_TIMEOUT,
     trust_role: bool = False,
-    input_limit: int | None = None,
     memory_limit: int | None = None,
 ) -> Loaded:
     """Read a model, its evidence and its questions at once.
@@ -66,13 +65,10 @@ def load(
         Seconds that a query of a template may take; None for no limit.
     trust_role : bool
         Whether a template's queries may reach beyond tables; as for `lifagu.open`.
-    input_limit : int, optional
-        In bytes, what reading the file may take: its text, unpacked, and what its numbers announce;
-        by default a quarter of the memory limit, and 128 MiB and 16 times its size at the most.
-        Folders and databases have no such limit.
     memory_limit : int, optional
-        In bytes; three quarters of what is free by default. A template's queries and what is made
-        of their rows keep within it.
+        In bytes; three quarters of what is free by default. What a file or folder takes is
+        estimated and refused beyond it, before it is read; a template's queries and what is made of
+        their rows keep within it.
 
     Returns
     -------
@@ -83,8 +79,8 @@ def load(
         from lifagu.data.parquet.reading import load_folder
 
         _refuse_given(path, database, parameters)
-        return load_folder(path)
-    found = contents(path, input_limit, memory_limit)
+        return load_folder(path, memory_limit)
+    found = contents(path, memory_limit)
     template = found.template(parameters_of(parameters))
     if template is None:
         _refuse_given(path, database, parameters)
@@ -119,7 +115,7 @@ def read(
     env: Mapping[str, str] | None = None,
     query_timeout: float | None = USUAL_TIMEOUT,
     trust_role: bool = False,
-    input_limit: int | None = None,
+    memory_limit: int | None = None,
 ) -> FactorGraph | ParfactorGraph:
     """Read a model.
 
@@ -133,7 +129,7 @@ def read(
         Values of a template's parameters; as in `load`.
     env, query_timeout, trust_role
         What a template may use; as in `load`.
-    input_limit : int, optional
+    memory_limit : int, optional
         As in `load`.
 
     Returns
@@ -147,13 +143,13 @@ def read(
     >>> read(files("lifagu") / "examples/epidemic.json").summary.split(",")[0]
     '9 variables'
     """
-    access = access_of(env, query_timeout, trust_role)
+    access = replace(access_of(env, query_timeout, trust_role), memory_limit=memory_limit)
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder
 
         _refuse_given(path, database, parameters)
-        return read_folder(path)
-    found = contents(path, input_limit)
+        return read_folder(path, memory_limit)
+    found = contents(path, memory_limit)
     template = found.template(parameters_of(parameters))
     if template is not None:
         return _from_database(template, database, access).model
@@ -168,7 +164,7 @@ def read_evidence(
     env: Mapping[str, str] | None = None,
     query_timeout: float | None = USUAL_TIMEOUT,
     trust_role: bool = False,
-    input_limit: int | None = None,
+    memory_limit: int | None = None,
 ) -> dict[str, Observation]:
     """The evidence in a file or folder; models in other formats carry none.
 
@@ -182,7 +178,7 @@ def read_evidence(
         As in `load`.
     env, query_timeout, trust_role
         What a template may use; as in `load`.
-    input_limit : int, optional
+    memory_limit : int, optional
         As in `load`.
 
     Returns
@@ -190,12 +186,12 @@ def read_evidence(
     dict
         Name → label, or name → {label: likelihood}.
     """
-    access = access_of(env, query_timeout, trust_role)
+    access = replace(access_of(env, query_timeout, trust_role), memory_limit=memory_limit)
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder_evidence
 
         return read_folder_evidence(path)
-    found = contents(path, input_limit)
+    found = contents(path, memory_limit)
     template = found.template(parameters_of(parameters))
     return (
         found.evidence()

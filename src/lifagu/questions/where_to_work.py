@@ -9,7 +9,8 @@ from typing import NamedTuple
 from lifagu.basics.choices import LIFTED_ENGINES
 from lifagu.basics.inputs import instance
 from lifagu.errors import ModelError, Remedy, TooLargeError
-from lifagu.questions.place import ANSWERING, HERE, LIFTING
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.questions.place import ANSWERING, ASKED, HERE, LIFTING, WHOLE
 from lifagu.questions.statement import Statement
 
 BY_SQL = {
@@ -56,7 +57,25 @@ def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = ""
     if choice.on == "memory" and place.resume:
         what = "only work on an engine can be resumed, and this is done in memory"
         raise ModelError(what, remedy=Remedy.NAME_ENGINE)
+    _check_room(case, verb)
     return choice
+
+
+def _check_room(case: Statement, verb: str) -> None:
+    """Refuse what would not fit beside a graph that was read."""
+    from lifagu.basics.memory import LEAST, default_memory_limit, readable_size
+
+    model = case.opened.given.model if case.opened.given else None
+    if not isinstance(model, FactorGraph):
+        return
+    arguments = len(model.arguments)
+    need = arguments * (WHOLE if BY_SQL.get(verb) == LIFTING else ASKED)
+    if need > max(LEAST, limit := case.place.memory_limit or default_memory_limit()):
+        raise TooLargeError(
+            f"{verb.replace('_', ' ')}: {arguments} arguments take about {readable_size(need)} of "
+            f"memory, but the limit is {readable_size(limit)}",
+            remedy=Remedy.LARGER_LIMIT,
+        )
 
 
 @contextmanager

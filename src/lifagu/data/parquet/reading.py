@@ -10,14 +10,15 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, offsets_of
 from lifagu.basics.atomic_files import PathLike, names_in
-from lifagu.data.duck import Duck
+from lifagu.basics.memory import LEAST, default_memory_limit, readable_size
+from lifagu.data.duck import Duck, literal
 from lifagu.data.parquet.evidence import evidence_in
 from lifagu.data.parquet.ids import Ids
 from lifagu.data.parquet.layout import MODEL, TABLES, file_name
 from lifagu.data.parquet.supports import supports_in
 from lifagu.data.parquet.table import Coded, ParquetTable
 from lifagu.data.snapshots import Pinned, pin, until_settled
-from lifagu.errors import FormatError, ModelError
+from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
@@ -25,15 +26,22 @@ from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
 from lifagu.graph.tables import GivenTables, potential_fault
 from lifagu.relational.loaded import Loaded
 
+VALUE = 50  # bytes of memory for each value, at the peak of reading it
 Result = TypeVar("Result")
 
 
-def read_folder(path: PathLike) -> FactorGraph:
+def read_folder(path: PathLike, memory_limit: int | None = None) -> FactorGraph:
     """Read a graph from a folder with the four tables of a model; near-linear.
 
     Variables and factors are numbered in the order of their ids, whatever the order of the rows.
     """
-    return _read(path, _graph)
+    limit = memory_limit or default_memory_limit()
+
+    def graph(folder: Pinned, duck: Duck) -> FactorGraph:
+        _check_room(folder, duck, limit)
+        return _graph(folder, duck)
+
+    return _read(path, graph)
 
 
 def read_folder_evidence(path: PathLike) -> dict[str, Observation]:
@@ -41,9 +49,32 @@ def read_folder_evidence(path: PathLike) -> dict[str, Observation]:
     return _read(path, evidence_in)
 
 
-def load_folder(path: PathLike) -> Loaded:
-    """The graph and its evidence, both of one state of the folder."""
-    return _read(path, lambda folder, duck: Loaded(_graph(folder, duck), evidence_in(folder, duck)))
+def load_folder(path: PathLike, memory_limit: int | None = None) -> Loaded:
+    """The graph and its evidence, both of one state of the folder; refused beyond the limit."""
+    limit = memory_limit or default_memory_limit()
+
+    def loaded(folder: Pinned, duck: Duck) -> Loaded:
+        _check_room(folder, duck, limit)
+        return Loaded(_graph(folder, duck), evidence_in(folder, duck))
+
+    return _read(path, loaded)
+
+
+def _check_room(folder: Pinned, duck: Duck, limit: int) -> None:
+    """Refuse tables whose values would not fit, as their footers count them."""
+    duck.show(folder)
+    values = 0
+    for table, file in folder.files.items():
+        place = str(Path(folder.place) / file_name(table))
+        duck.check_parquet(file.source, f"{place}: cannot be read as Parquet")
+        counted = f"SELECT sum(num_values) FROM parquet_metadata({literal(file.source)})"
+        values += int(duck.rows(counted, place)[0][0] or 0)
+    if values * VALUE > max(LEAST, limit):
+        raise TooLargeError(
+            f"{folder.place}: its tables hold {values} values, which take about "
+            f"{readable_size(values * VALUE)} of memory, but the limit is {readable_size(limit)}",
+            remedy=Remedy.LARGER_LIMIT,
+        )
 
 
 def count_arguments(path: PathLike) -> int:

@@ -121,7 +121,7 @@ def predicted(case: Statement, variables: Ints, width: int, engine: str) -> Answ
     """What a case that never saw hidden cells says about their variables; width: most labels."""
     moved = in_memory.transferred(case)
     seen = moved.original.evidence(in_memory.bound(case))
-    settings = {"engine": engine, "memory_limit": case.place.memory_limit}
+    settings = {"engine": engine, "memory_limit": case.room}
     asked = np.sort(variables)
     found = request(moved, asked, seen, case.way, settings, case.place.progress)
     rows = np.zeros((len(found.distributions), width))
