@@ -70,6 +70,15 @@ def test_what_a_file_may_announce_is_the_limit_or_what_its_size_makes_plausible(
     assert Budget(0).announced <= ROOM
 
 
+def test_entries_that_a_text_lists_are_paid_once():
+    budget = Budget(0, memory_limit=LEAST)
+    assert budget.table(lambda: "m.fg:4", "f0", [2, 2], 4) == 4
+    assert budget.announced == LEAST
+    budget.table(lambda: "m.fg:9", "f1", [2**18], 0)
+    with pytest.raises(TooLargeError, match=r"the table of f2 has 262144 .* about 20 MiB"):
+        budget.table(lambda: "m.fg:14", "f2", [2**18], 0)
+
+
 def test_seventy_arguments_are_refused(tmp_path):
     path = tmp_path / "wide.fg"
     sizes = " ".join(["1"] * 70)
@@ -174,7 +183,8 @@ def test_a_network_of_too_many_values_is_refused(tmp_path):
     pytest.importorskip("pyagrum")
     labels = ", ".join(f"v{each}" for each in range(8_000))
     lines = [
-        f"variable x{each} {{ type discrete[8000] {{ {labels} }}; }}\nprobability (x{each}) {{ }}"
+        f"variable x{each} {{ type discrete[8000] {{ {labels} }}; }}\n"
+        f"probability (x{each}) {{ table 0.4, 0.6; }}"
         for each in range(14)
     ]
     path = tmp_path / "wide.bif"

@@ -61,7 +61,7 @@ class Budget:
     def take(self, where: Callable[[], str], what: str, size: int) -> None:
         """Pay for something before it is made; what: a sentence that names it and its number.
 
-        where: the file and the place in it, looked up where it is needed.
+        where: the file and the place in it, looked up where it is needed. The error tells the sum.
 
         >>> Budget(100).labels(lambda: "m.uai:2", "variable x0", 999_999_999)
         Traceback (most recent call last):
@@ -69,7 +69,7 @@ class Budget:
 about 149 GiB of memory, but the limit is 128 MiB in all; name a memory_limit within which it fits
         """
         if size > self.announced:
-            raise _refusal(where(), what, size, self._most)
+            raise _refusal(where(), what, self._most - self.announced + size, self._most)
         self.announced -= size
 
     def labels(self, where: Callable[[], str], what: str, count: int) -> None:
@@ -80,10 +80,14 @@ about 149 GiB of memory, but the limit is 128 MiB in all; name a memory_limit wi
         """Pay for names that are numbered."""
         self.take(where, f"{what} stands for {count} objects", count * OBJECT)
 
-    def table(self, where: Callable[[], str], what: str, sizes: Iterable[int]) -> int:
-        """Pay for a table over ranges of these sizes, and return how many entries it has."""
+    def table(self, where: Callable[[], str], what: str, sizes: Iterable[int], listed: int) -> int:
+        """Pay for a table over ranges of these sizes, and return how many entries it has.
+
+        listed: how many of them the text lists, which is paid already.
+        """
         span = math.prod(sizes)
-        self.take(where, f"the table of {what} has {span} entries", span * ENTRY)
+        size = max(0, span - listed) * ENTRY
+        self.take(where, f"the table of {what} has {span} entries", size)
         return span
 
 

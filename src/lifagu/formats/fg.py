@@ -8,6 +8,8 @@ factors and knows variables only through factors.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from lifagu.basics.arrays import Floats
@@ -53,9 +55,11 @@ def parse_fg(text: str, place: str = "<text>", budget: Budget | None = None) -> 
 
 def _table(tokens: Tokens, number: int, sizes: list[int], budget: Budget) -> Floats:
     """The listed entries of one factor as a row-major table."""
-    span = budget.table(tokens.at, f"factor f{number}", sizes)
+    where = partial(tokens.at, tokens.next - 1)
+    listed = tokens.integer(f"the number of entries of factor f{number}")
+    span = budget.table(where, f"factor f{number}", sizes, min(listed, tokens.left // 2))
     flat = np.zeros(span)
-    for _ in range(tokens.integer(f"the number of entries of factor f{number}")):
+    for _ in range(listed):
         index = tokens.integer(f"an index of factor f{number}")
         if index >= span:
             tokens.fail(
