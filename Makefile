@@ -8,7 +8,7 @@ PIP    := -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
 LOCK   := tools/locked.txt
 
-.PHONY: demo test test-full fuzz paper bench bench-real figures shown lock licences lint clean
+.PHONY: demo test test-full fuzz paper bench bench-real figures shown lock lint clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
@@ -51,9 +51,6 @@ lock: | $(BIN)/python
 	$(BIN)/python $(PIP) install 'uv>=0.5,<1'
 	$(BIN)/uv pip compile pyproject.toml --extra test --group build --universal --upgrade --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --quiet --output-file $(LOCK)
-
-licences: $(VENV)/installed-test
-	$(BIN)/python tools/licences.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

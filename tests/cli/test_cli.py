@@ -401,12 +401,8 @@ def test_every_question_is_planned_before_it_runs(capsys, command):
     assert err.startswith("note: tables were compared to 2 significant digits")
 
 
-def test_version_and_completion(capsys):
+def test_version(capsys):
     assert run_cli(capsys, "--version")[1].startswith(f"lifagu {lifagu.__version__}\nkernel: ")
-    for shell in ("bash", "zsh", "tcsh"):
-        status, out, _ = run_cli(capsys, "completion", shell)
-        assert status == 0
-        assert "evidence" in out
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         "lift chain.json --digits 3 --tolerance 0.1",
     ),
     Remedy.NO_PROFILES: (None, moved(profiles=True), "lift chain.json --profiles"),
-    Remedy.HIDE_TABLES: (None, lambda: lifagu.open("chain.json").validate(), "validate chain.json"),
+    Remedy.OBSERVE: (None, lambda: lifagu.open("chain.json").validate(), "validate chain.json"),
     Remedy.SMALLER_FOLDER: (
         None,
         lambda: lifagu.open("chain/", memory_limit=2048).validate(),
@@ -366,7 +366,7 @@ HOSTILE = {
 
 def is_harmless(text):
     return text.isprintable() and 0 < len(text) <= LONGEST + len(
-        "error:  (see lifagu completion --help)"
+        "error:  (see lifagu marginals --help)"
     )
 
 

@@ -1,16 +1,15 @@
-"""What lifagu stands on: bounds, the lock file, licences; and how its kernel was linked."""
+"""What lifagu stands on: bounds, the lock file; and how its kernel was linked."""
 
 import re
-import runpy
 import struct
 import sys
 import tomllib
 from importlib.metadata import version
-from itertools import takewhile
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name as normal
 
 from lifagu.basics.kernel import has_kernel, loaded
 from support.helpers import ROOT
@@ -33,8 +32,6 @@ def requirements(*left_out):
 REQUIREMENTS = requirements()
 TESTED = requirements("bench")  # the peers are in an environment of their own
 LOCK = (ROOT / "tools/locked.txt").read_text()
-LICENCES = runpy.run_path(str(ROOT / "tools/licences.py"))
-normal = LICENCES["normal"]
 
 
 # ---- bounds
@@ -82,42 +79,6 @@ def test_the_lock_file_fits_what_is_asked_for():
 
 def test_the_lock_file_does_not_say_where_packages_come_from():
     assert not re.search(r"://|^-|\bfile:|@ |[\w.]+/[\w.]", LOCK, re.MULTILINE)
-
-
-# ---- licences
-
-
-def test_all_licences_are_allowed():
-    names = [*LICENCES["direct"](), *LICENCES["brought"]()]
-    said = {name: LICENCES["licence"](name) for name in names if LICENCES["installed"](name)}
-    assert not {name: each for name, each in said.items() if not LICENCES["allowed"](name, each)}
-    assert {"numpy", "psycopg", "psycopg-binary", "starlette", "h11"} <= {*said}
-
-
-@pytest.mark.parametrize(
-    ("name", "expression", "good"),
-    [
-        ("any", "MIT", True),
-        ("any", "BSD-3-Clause AND (MIT AND Zlib)", True),
-        ("any", "GPL-3.0-only OR MIT", True),
-        ("any", "GPL-3.0-only AND MIT", False),
-        ("any", "LGPL-3.0-only", False),
-        ("psycopg", "LGPL-3.0-only", True),
-        ("any", "unknown", False),
-    ],
-)
-def test_licences_are_told_apart(name, expression, good):
-    assert LICENCES["allowed"](name, expression) is good
-
-
-def test_the_page_of_licences_is_up_to_date():
-    """For what is asked for; what that brings along differs from machine to machine."""
-    rows = (ROOT / "docs/licences.md").read_text().splitlines()
-    ours = takewhile(lambda row: not row.startswith("## What these"), rows)
-    wanted = takewhile(
-        lambda row: not row.startswith("## What these"), LICENCES["page"]().splitlines()
-    )
-    assert [*ours] == [*wanted]
 
 
 # ---- the kernel

@@ -47,7 +47,6 @@ OUTSIDE = {  # heavy or optional packages, and the only modules that may import 
     "py4j": {"scale.engines.spark_session", "scale.engines.spark_watch"},
     "sqlalchemy": {"data.databases.by_sqlalchemy"},
     "psycopg": {"data.databases.by_sqlalchemy"},
-    "shtab": {"cli.commands"},
     "matplotlib": {"drawing.canvas"},
     "starlette": {"web.app"},
     "uvicorn": {"web.serving", "web.connections"},

@@ -345,15 +345,6 @@ def plot(options: Options) -> None:
     say(f"{options.out}: {scene.summary}")
 
 
-def completion(options: Options) -> None:
-    """``lifagu completion``."""
-    import shtab
-
-    from lifagu.cli.parser import make_parser
-
-    say(shtab.complete(make_parser(), options.shell))
-
-
 def demo(options: Options) -> None:
     """``lifagu demo``."""
     from lifagu.cli.demo import demo
@@ -398,7 +389,6 @@ def serve(options: Options) -> None:
 COMMANDS: dict[str, Callable[[Options], None]] = {
     "check": check,
     "compare": compare,
-    "completion": completion,
     "convert": convert,
     "demo": demo,
     "examples": examples,

@@ -12,7 +12,6 @@ from lifagu.cli import options, values
 from lifagu.cli.exit_statuses import EXIT_STATUSES
 from lifagu.cli.options import Parser, count, flag, several_of, value
 
-SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
 
@@ -305,10 +304,6 @@ def _examples(parser: Parser) -> None:
     options.json(parser)
 
 
-def _completion(parser: Parser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="the shell to print it for")
-
-
 Commands = Mapping[str, tuple[Callable[[Parser], None], str]]
 COMMANDS: Commands = {
     "demo": (_demo, "a hospital's database with holes and a new patient, explained on screen"),
@@ -341,5 +336,4 @@ COMMANDS: Commands = {
     ),
     "serve": (_serve, "a page on this machine: see the graph, fill holes, pass colours, ask"),
     "examples": (_examples, "models to try, which can be asked by name; or copy one with its data"),
-    "completion": (_completion, "print a script that completes lifagu's commands in your shell"),
 }

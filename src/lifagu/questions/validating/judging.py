@@ -53,7 +53,7 @@ def judgement(found: Predictions, method: str) -> str:
     if found.structure.how == SEEN:
         parts.append(
             f"the structure has seen these values ({found.structure.why}), so that scores may be "
-            "too good; to compare, draft again with lifagu init and validate that"
+            "too good; to compare, draft again and validate that"
         )
     return "; ".join(parts)
 
