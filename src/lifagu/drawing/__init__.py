@@ -1,6 +1,6 @@
 """Figures: scenes of graphs and lifted models, and the same as SVG, PNG and PDF."""
 
-from lifagu.drawing.painting import to_pdf, to_png
+from lifagu.drawing.converting import to_pdf, to_png
 from lifagu.drawing.scene import Scene, side_by_side
 from lifagu.drawing.svg import svg_styles, to_svg
 

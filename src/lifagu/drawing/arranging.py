@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.drawing.labels import text_width
-from lifagu.drawing.layout import GAP, hubs, place
+from lifagu.drawing.layout import GAP, place
 from lifagu.drawing.scene import (
     BADGE,
     LABEL,
@@ -24,6 +24,7 @@ from lifagu.drawing.scene import (
 )
 
 ROOM = 1.25  # line height
+MANY = 24  # edges of a hub, which are drawn faintly
 
 
 def arranged(scene: Scene) -> Scene:
@@ -41,7 +42,7 @@ def arranged(scene: Scene) -> Scene:
         for node, (x, y), side in zip(nodes, centres.tolist(), below, strict=True)
     )
     width, height = ((centres + boxes / 2).max(axis=0) + MARGIN).tolist()
-    busy = hubs(len(nodes), edges)
+    busy = np.bincount(edges.reshape(-1), minlength=len(nodes)) > MANY
     links = tuple(
         replace(edge, faint=bool(busy[pair].any()))
         for edge, pair in zip(scene.edges, edges, strict=True)

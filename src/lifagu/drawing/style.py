@@ -1,4 +1,4 @@
-"""How each class of shapes looks, light and dark: one table for SVG and for matplotlib.
+"""How each class of shapes looks, light and dark, and the style sheet of all figures.
 
 Colours of groups are those of Okabe and Ito (2008), which people with any colour vision tell apart;
 every further round through them has another pattern, and each group has a sign, so that colour is
@@ -28,46 +28,36 @@ class Look:
     opacity: float = 1.0
 
 
-LIGHT: dict[str, Look] = {
-    "page": Look(LIGHT_PAGE),
-    "edge": Look("", "#7d8590", 1.2),
-    "faint": Look("", "#7d8590", 0.6, opacity=0.45),
-    "member": Look("", "#7d8590", 1.2, (1.5, 3.5)),
-    "variable": Look("#ffffff", LIGHT_INK, 1.3),
-    "observed": Look("", LIGHT_INK, 1.1),
-    "factor": Look("#cfd3d8", "#40464d", 1.2),
-    "unknown": Look("#ffffff", "#40464d", 1.6, (3.5, 2.5)),
-    "arrow": Look("", "#b3261e", 1.7),
-    "head": Look("#b3261e"),
-    "text": Look(LIGHT_INK),
-    "outside": Look(LIGHT_INK),
-    "mystery": Look(LIGHT_INK, bold=True),
-    "inside": Look(LIGHT_INK, bold=True),
-    "quiet": Look("#57606a"),
-    "caption": Look("#57606a"),
-    "share": Look("#b3261e", bold=True),
-    "sign": Look("#ffffff", bold=True),
-}
-DARK: dict[str, Look] = {
-    "page": Look(DARK_PAGE),
-    "edge": Look("", "#8b949e", 1.2),
-    "faint": Look("", "#8b949e", 0.6, opacity=0.45),
-    "member": Look("", "#8b949e", 1.2, (1.5, 3.5)),
-    "variable": Look("#1d222a", DARK_INK, 1.3),
-    "observed": Look("", DARK_INK, 1.1),
-    "factor": Look("#59626d", "#c3c9d1", 1.2),
-    "unknown": Look("#1d222a", "#c3c9d1", 1.6, (3.5, 2.5)),
-    "arrow": Look("", "#ff8f85", 1.7),
-    "head": Look("#ff8f85"),
-    "text": Look(DARK_INK),
-    "outside": Look(DARK_INK),
-    "mystery": Look(DARK_INK, bold=True),
-    "inside": Look(DARK_INK, bold=True),
-    "quiet": Look("#a8b0ba"),
-    "caption": Look("#a8b0ba"),
-    "share": Look("#ff8f85", bold=True),
-    "sign": Look("#ffffff", bold=True),
-}
+def _looks(
+    page: str, ink: str, line: str, quiet: str, known: str, edge: str, loan: str
+) -> dict[str, Look]:
+    """The look of each class of shapes by the colours of a page."""
+    return {
+        "page": Look(page),
+        "edge": Look("", line, 1.2),
+        "faint": Look("", line, 0.6, opacity=0.45),
+        "member": Look("", line, 1.2, (1.5, 3.5)),
+        "variable": Look(page, ink, 1.3),
+        "observed": Look("", ink, 1.1),
+        "factor": Look(known, edge, 1.2),
+        "unknown": Look(page, edge, 1.6, (3.5, 2.5)),
+        "arrow": Look("", loan, 1.7),
+        "head": Look(loan),
+        "text": Look(ink),
+        "outside": Look(ink),
+        "mystery": Look(ink, bold=True),
+        "inside": Look(ink, bold=True),
+        "quiet": Look(quiet),
+        "caption": Look(quiet),
+        "share": Look(loan, bold=True),
+        "sign": Look("#ffffff", bold=True),
+    }
+
+
+LIGHT = _looks(LIGHT_PAGE, LIGHT_INK, "#7d8590", "#57606a", "#cfd3d8", "#40464d", "#b3261e")
+DARK = _looks(DARK_PAGE, DARK_INK, "#8b949e", "#a8b0ba", "#59626d", "#c3c9d1", "#ff8f85")
+TEXTS = ("text", "outside", "mystery", "inside", "quiet", "caption", "share", "sign")
+HALO = ("outside", "quiet", "share")  # texts that edges may run behind
 
 
 def colour_of(group: int) -> int:
@@ -105,3 +95,54 @@ def sign_ink(colour: int) -> str:
     """Black or white, whichever is easier to read on a colour of the palette."""
     red, green, blue = bytes.fromhex(PALETTE[colour][1:])
     return "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
+
+
+def svg_styles() -> str:
+    """The style sheet of figures: the looks of all classes, light, and dark where preferred.
+
+    >>> "@media (prefers-color-scheme:dark)" in svg_styles()
+    True
+    """
+    dark = "".join(_rules(DARK, dark=True))
+    text = "text-anchor:middle;dominant-baseline:central;unicode-bidi:isolate"
+    return (
+        f".lifagu text{{font-family:{FONT};{text}}}"
+        ".lifagu .start{text-anchor:start}.lifagu .edge{stroke-linecap:round}"
+        f"{''.join(_rules(LIGHT, dark=False))}@media (prefers-color-scheme:dark){{{dark}}}"
+    )
+
+
+def _rules(looks: dict[str, Look], dark: bool) -> list[str]:
+    """One rule per class; those of groups come later and win."""
+    page = looks["page"].fill
+    rules = [
+        f".lifagu .{name}{{{_declarations(look, name in TEXTS)}}}" for name, look in looks.items()
+    ]
+    halo = f"paint-order:stroke;stroke:{page};stroke-width:3px;stroke-linejoin:round"
+    rules.append(f"{','.join(f'.lifagu .{name}' for name in HALO)}{{{halo}}}")
+    for number in range(len(PALETTE)):
+        line, own = bright(number, dark), f".lifagu .c{number}"
+        rules += [
+            f"{own}{{stroke:{line}}}",
+            f"{own}.variable{{fill:{tint(number, 'variable', dark)}}}",
+            f"{own}.factor{{fill:{tint(number, 'factor', dark)}}}",
+            f"{own}.badge{{fill:{PALETTE[number]}}}",
+            f"{own}.badge,{own}.sign{{stroke:none}}",
+            f"{own}.sign{{fill:{sign_ink(number)}}}",
+        ]
+    return rules
+
+
+def _declarations(look: Look, text: bool) -> str:
+    parts = [f"fill:{look.fill or 'none'}"]
+    if not text:
+        parts.append(f"stroke:{look.line or 'none'}")
+        if look.line:
+            parts.append(f"stroke-width:{look.width:g}")
+        if look.dashes:
+            parts.append(f"stroke-dasharray:{' '.join(f'{each:g}' for each in look.dashes)}")
+        if look.opacity < 1:
+            parts.append(f"stroke-opacity:{look.opacity:g}")
+    if look.bold:
+        parts.append("font-weight:600")
+    return ";".join(parts)

@@ -15,7 +15,7 @@ from lifagu.basics.inputs import flag, instance
 from lifagu.basics.inputs import path as as_path
 from lifagu.drawing.graphs import Loan, fits, graph_scene, recoloured
 from lifagu.drawing.lifted import LiftedFrom, is_groundable, lifted_scene
-from lifagu.drawing.painting import to_pdf, to_png
+from lifagu.drawing.converting import to_pdf, to_png
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
 from lifagu.errors import FormatError, ModelError, TooLargeError

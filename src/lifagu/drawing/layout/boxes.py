@@ -101,22 +101,3 @@ def packed(sizes: Floats, gap: float, shape: float) -> Floats:
         centres[box] = left + width / 2, top + height / 2
         left, row_height = left + width + gap, max(row_height, height)
     return centres
-
-
-def tiled(sizes: Floats, gap: float, shape: float) -> tuple[Floats, Floats]:
-    """Centres of boxes in equal cells, row by row around a free middle cell, and its centre.
-
-    >>> centres, middle = tiled(np.full((8, 2), 8.0), gap=2, shape=1)
-    >>> centres[[0, 7]].tolist(), middle.tolist()
-    ([[5.0, 5.0], [25.0, 25.0]], [15.0, 15.0])
-    """
-    wide, high = (sizes.max(axis=0) + gap).tolist()
-    columns = max(int(np.ceil(np.sqrt((len(sizes) + 1) * shape * high / wide))), 1)
-    columns += 1 - columns % 2
-    rows = -(-(len(sizes) + 1) // columns)
-    rows += 1 - rows % 2
-    middle = rows // 2 * columns + columns // 2
-    cells = np.arange(len(sizes))
-    cells[cells >= middle] += 1
-    centres = np.column_stack((cells % columns + 0.5, cells // columns + 0.5)) * [wide, high]
-    return centres, np.array([middle % columns + 0.5, middle // columns + 0.5]) * [wide, high]

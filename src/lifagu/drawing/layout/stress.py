@@ -1,8 +1,8 @@
 """Places whose distances resemble the numbers of steps between nodes: stress, majorised.
 
-Small parts use all distances (Gansner, Koren and North 2004), large ones those to a few pivots and
-along edges (Brandes and Pich 2007 for the start, Ortmann, Klimenta and Brandes 2016 for the sparse
-terms). Nothing is random.
+Distances to some pivots and along edges count (Brandes and Pich 2007 for the start, Ortmann,
+Klimenta and Brandes 2016 for the sparse terms); in a small part every node is a pivot. Nothing is
+random.
 """
 
 from __future__ import annotations
@@ -10,25 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.drawing.layout.layered import Neighbours, distances
+from lifagu.drawing.layout.layered import distances
 
-WHOLE = 300  # nodes up to which all distances are used
-PIVOTS = 60
+PIVOTS = 100
 ROUNDS = 100
 
 
-def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
-    """Places of a connected part, edges about `length` long.
-
-    Cost: O(n² · rounds), for large ones O(n).
-    """
-    small = len(near) <= WHOLE
-    pivots, steps = _pivots(near, len(near) if small else PIVOTS)
-    places = _start(steps)
-    if small:
-        places = _majorised(places, steps[np.argsort(pivots)])
-    else:
-        places = _relaxed(places, pivots, steps, edges)
+def stress_places(count: int, edges: Ints, length: float) -> Floats:
+    """Places of a connected part, edges about `length` long; cost: O(nodes · pivots · rounds)."""
+    pivots, steps = _pivots(count, edges)
+    places = _relaxed(_start(steps), pivots, steps, edges)
     turned: Floats = np.round(length * _turned(places), 6)
     return turned
 
@@ -45,14 +36,14 @@ def _turned(places: Floats) -> Floats:
     return best
 
 
-def _pivots(near: Neighbours, many: int) -> tuple[Ints, Floats]:
+def _pivots(count: int, edges: Ints) -> tuple[Ints, Floats]:
     """Nodes far from each other, and their distances to all nodes (pivots × nodes)."""
-    chosen, rows = [0], [distances(near, 0)[0]]
+    chosen, rows = [0], [distances(count, edges, 0)[0]]
     nearest = rows[0].copy()
-    while len(chosen) < many:
+    while len(chosen) < min(count, PIVOTS):
         nearest[chosen[-1]] = -1
         chosen.append(int(np.argmax(nearest)))
-        rows.append(distances(near, chosen[-1])[0])
+        rows.append(distances(count, edges, chosen[-1])[0])
         nearest = np.where(nearest < 0, -1, np.minimum(nearest, rows[-1]))
     return np.array(chosen, dtype=np.int64), np.array(rows, dtype=np.float64)
 
@@ -86,20 +77,8 @@ def _main_directions(square: Floats) -> Floats:
     return ways
 
 
-def _majorised(places: Floats, wanted: Floats) -> Floats:
-    """Least weighted squares of all distances: each round solves one system for another side."""
-    weights = 1 / np.where(wanted > 0, wanted, np.inf) ** 2
-    system = np.diag(weights.sum(axis=1)) - weights
-    solve = np.linalg.pinv(system, hermitian=True)
-    for _ in range(ROUNDS):
-        apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))
-        pull = weights * wanted / np.where(apart > 1e-9, apart, np.inf)
-        places = solve @ (pull.sum(axis=1)[:, None] * places - pull @ places)
-    return places
-
-
 def _relaxed(places: Floats, pivots: Ints, steps: Floats, edges: Ints) -> Floats:
-    """The same with the terms of edges and of pivots, each standing for the nodes nearest."""
+    """Less stress in each round: terms of edges, and of pivots for the nodes nearest to them."""
     count = len(places)
     region = np.bincount(np.argmin(steps, axis=0), minlength=len(pivots)).astype(np.float64)
     number, node = np.nonzero(steps > 0)
