@@ -25,7 +25,7 @@ KEYS = (
     *("format", "ranges", "tables", "variables", "factors", "evidence", "domains", "relations"),
     *("parfactors", "queries", "name", "range", "kind", "individual", "args", "table", "support"),
     *("where", "of", "names", "vars", "in", "not_in", "sql", "source", "files", "learn", "by"),
-    *("given", "bins", "edges", "cohorts", "pool", "rows", "key", "parameters", "prior", "value"),
+    *("given", "bins", "edges", "cohorts", "records", "rows", "min_support", "parameters", "value"),
 )
 USUAL = ("0", "1", "1", "2", "2", "3", "4", "0.5", "0.25", "1.5")
 GENTLE = 0.5  # the share of inputs in which something usual becomes something else that is usual

@@ -566,11 +566,11 @@ def test_counted_tables_may_be_pooled(loads, tmp_path):
     rows = [("h1", "a")] * 30 + [("h1", "b")] * 4 + [("h2", "a")] * 2 + [("h2", "b")] * 30
     rows += [("h3", "a"), (None, "b")]
     tables = in_wards() | {"history": ({"h": "VARCHAR", "dx": "VARCHAR"}, rows)}
-    counted = {"sql": "SELECT h AS hospital, dx FROM history", "columns": ["dx"]}
+    counted = {"learn": True, "records": {"sql": "SELECT dx, h AS hospital FROM history"}}
     template = changed(
-        tables={"t": {**counted, "by": ["hospital"], "pool": True}},
+        tables={},
         ranges={"illness": ["a", "b"]},
-        parfactors=parfactors(1, args=["Dx(S)"], table="t"),
+        parfactors=parfactors(1, args=["Dx(S)"], table={**counted, "by": ["hospital"]}),
         evidence={"Sex": TEMPLATE["evidence"]["Sex"]},
     )
     template["parfactors"] = [
@@ -613,7 +613,8 @@ MISTAKES = [
         "given has all",
     ),
     ({"parfactors": parfactors(0, table={**LEARN, "given": ["Dx(S)"]})}, r"given has 'Dx\(S\)'"),
-    ({"parfactors": parfactors(0, table={**LEARN, "prior": 1})}, "has no 'prior'"),
+    ({"parfactors": parfactors(0, table={**LEARN, "prior": 1})}, "prior is for tables that are"),
+    ({"parfactors": parfactors(0, table={**LEARN, "pool": True})}, "has no 'pool'"),
     ({"parfactors": parfactors(0, support=3)}, "'pair' is learned, and brings its own support"),
     ({"parfactors": parfactors(0, given=["Age(S)"])}, "given belongs into the table"),
     (
@@ -663,10 +664,6 @@ MISTAKES = [
     (
         {"parfactors": by_group(groups=[{"key": ["h2"], "table": [1, 2]}] * 2)},
         r"groups\[1\]: the group h2 is listed twice",
-    ),
-    (
-        {"tables": {"t": {"sql": "SELECT 1 AS a", "columns": ["a"], "pool": True}}},
-        "tables.t: pool draws the tables of groups together; say by which columns",
     ),
 ]
 

@@ -60,14 +60,14 @@ def template(sql=SQL, parameters=None):
     """Stays that a query chooses, with a counted table and evidence that ask for the ward, too."""
     given = {"ward": "icu", "least": 0, "one": 1} if parameters is None else parameters
     of_ward = f"FROM stay WHERE {'ward = :ward' if given else 'true'}"
+    often = {"learn": True, "records": {"sql": f"SELECT sick {of_ward}"}}
     return {
         "format": "lifagu/1",
         "source": "none.sqlite",
         **({"parameters": given} if given else {}),
         "domains": {"Stay": {"sql": sql}},
         "relations": [{"name": "Sick", "of": ["Stay"]}],
-        "tables": {"often": {"sql": f"SELECT sick {of_ward}", "columns": ["sick"], "key": []}},
-        "parfactors": [{"name": "sick", "args": ["Sick(S)"], "table": "often"}],
+        "parfactors": [{"name": "sick", "args": ["Sick(S)"], "table": often}],
         "evidence": {"Sick": {"sql": f"SELECT id, sick {of_ward} AND sick = 'true'"}},
     }
 

@@ -126,12 +126,14 @@ def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
 # ---- a small hospital, for what is told by hand
 
 
-def learned(**settings):
-    return {**SMALL["tables"], "test": {**SMALL["tables"]["test"], **settings}}
-
-
 def parfactor(**settings):
     return [{**SMALL["parfactors"][0], **settings}]
+
+
+def learned(**settings):
+    """The parfactor with other settings of its table; None leaves one out."""
+    table = {**SMALL["parfactors"][0]["table"], **settings}
+    return parfactor(table={key: value for key, value in table.items() if value is not None})
 
 
 @pytest.fixture
@@ -152,20 +154,80 @@ def test_learned_tables_by_hand(small):
     assert [table_of(loaded, f"test({each})") for each in ("bo", "eve", "fay")] == [None] * 3
 
 
+def test_records_are_rows_where_no_query_gives_them(small):
+    """Counted in what was observed of the patients: two of w1, of whom one was not sick."""
+    sql = "SELECT * FROM (VALUES ('al', true), ('bo', true), ('eve', false), ('fay', true))"
+    evidence = {"Sick": {"sql": sql}, "Test": SMALL["evidence"]["Test"]}
+    rows = {"sql": "SELECT id, CASE WHEN id < 'f' THEN id > 'c' END AS late FROM patients"}
+    (item,) = learned(records=None, by=["late"], min_support=2, prior=0.5, given=["Sick(Id)"])
+    template = changed(parfactors=[{**item, "rows": rows}], evidence=evidence)
+    SCHEMA.validate(template)
+    loaded = small(template)
+    for name in ("al", "bo"):  # two records, both sick
+        assert table_of(loaded, f"test({name})") == pytest.approx([0.5, 0.5, 0.5, 0.5])
+        support = loaded.model.factor(f"test({name})").support
+        assert support == TableSupport((0.0, 2.0), (0,), (0.5,))
+    assert table_of(loaded, "test(eve)") is None  # her test is not known
+    assert table_of(loaded, "test(fay)") is None  # she is in no group
+    template["parfactors"][0]["table"]["min_support"] = 3
+    assert len(small(template).model.unknown) == 4
+
+
+def test_what_is_counted_among_tables_is_told_anew(small):
+    """The words of the error are the same table."""
+    by_hand = {
+        "sql": ["SELECT ward, test, sick", "FROM history"],
+        "columns": ["sick", "test"],
+        "given": ["sick"],
+    }
+    for old in (
+        {"by": ["ward"], "min_support": 5, "key": []},
+        {"by": ["ward"], "pool": True, "prior": 2},
+        {"sql": "SELECT *, 1 FROM history;", "by": ["ward"]},
+        {},
+    ):
+        item = {**SMALL["parfactors"][0], "table": "t"}
+        template = changed(tables={"t": {**by_hand, **old}}, parfactors=[item])
+        with pytest.raises(lifagu.FormatError, match="tables.t: counted tables stand") as caught:
+            small(template)
+        told = str(caught.value)
+        assert "\n" not in told
+        table = json.loads(told.partition("in parfactor 'test' write \"table\": ")[2])
+        assert table["given"] == ["Sick(Id)"]
+        found = small(changed(parfactors=[{**item, "table": table}])).model.factor("test(al)")
+        assert ("min_support" in table) == ("by" in old and "pool" not in old)
+        if not old or "pool" in old:  # two groups of which one has a single record look alike
+            assert found.support.records == (4.0, 9.0)
+        else:
+            assert found.table.reshape(-1).tolist() == pytest.approx([5 / 6, 1 / 6, 0.3, 0.7])
+
+
+def test_records_of_the_model_itself_are_what_was_observed(small):
+    counts = {"sql": "SELECT id, test FROM patients", "columns": ["test"], "key": ["id"]}
+    item = {**SMALL["parfactors"][0], "args": ["Test(Id)"], "table": "t"}
+    with pytest.raises(lifagu.FormatError, match="tables.t: counted tables stand") as caught:
+        small(changed(tables={"t": counts}, parfactors=[item]))
+    table = json.loads(str(caught.value).partition('"table": ')[2])
+    assert table == {"learn": True, "min_support": 1}
+    found = small(changed(parfactors=[{**item, "table": table}])).model.factor("test(eve)")
+    assert found.table.tolist() == [0.5, 0.5]
+    assert found.support.records == (2.0,)
+
+
 def test_learned_joint_tables_by_hand(small):
-    loaded = small(changed(tables=learned(given=[], by=[], prior=0)))
+    loaded = small(changed(parfactors=learned(given=[], by=[], prior=0)))
     assert table_of(loaded, "test(eve)") == pytest.approx([4 / 13, 0, 2 / 13, 7 / 13])
 
 
 def test_a_prior_by_state_and_no_support_needed(small):
-    loaded = small(changed(tables=learned(prior=[[1, 3], [2, 2]], min_support=0)))
+    loaded = small(changed(parfactors=learned(prior=[[1, 3], [2, 2]], min_support=0)))
     assert table_of(loaded, "test(eve)") == pytest.approx([0.25, 0.75, 0.5, 0.5])
     assert table_of(loaded, "test(bo)") == pytest.approx([0.25, 0.75, 0.4, 0.6])
     assert table_of(loaded, "test(fay)") is None
 
 
 def test_a_condition_that_was_never_met_leaves_the_table_unknown(small):
-    loaded = small(changed(tables=learned(prior=0, min_support=1)))
+    loaded = small(changed(parfactors=learned(prior=0, min_support=1)))
     assert table_of(loaded, "test(bo)") is None
     assert table_of(loaded, "test(al)") == pytest.approx([1, 0, 0.25, 0.75])
 
@@ -175,11 +237,11 @@ def test_counted_tables_bring_their_support(small):
     graph = small().model
     assert graph.factor("test(al)").support == TableSupport((4.0, 8.0), (0,), (1.0,))
     assert [graph.factor(f"test({each})").support for each in ("bo", "eve", "fay")] == [None] * 3
-    whole = small(changed(tables=learned(given=[], by=[], prior=0))).model
+    whole = small(changed(parfactors=learned(given=[], by=[], prior=0, min_support=None))).model
     assert {each.support for each in whole.factors} == {TableSupport((13.0,))}
-    imagined = small(changed(tables=learned(min_support=0))).model
+    imagined = small(changed(parfactors=learned(min_support=0))).model
     assert imagined.factor("test(eve)").support == TableSupport((0.0, 0.0), (0,), (1.0,))
-    with_states = small(changed(tables=learned(given=["test"], prior=[[1, 3], [2, 2]])))
+    with_states = small(changed(parfactors=learned(given=["Test(Id)"], prior=[[1, 3], [2, 2]])))
     behind = TableSupport((6.0, 6.0), (1,), (1.0, 3.0, 2.0, 2.0))
     assert with_states.model.factor("test(al)").support == behind
 
@@ -217,9 +279,9 @@ def test_all_rows_may_have_one_support(small):
 
 
 def test_a_learned_table_without_groups_needs_no_rows(small):
-    whole = parfactor(args=["Sick(X)", "Test(X)"])
-    del whole[0]["rows"]
-    loaded = small(changed(parfactors=whole, tables=learned(by=[])))
+    (whole,) = learned(by=[], given=["Sick(X)"])
+    del whole["rows"]
+    loaded = small(changed(parfactors=[{**whole, "args": ["Sick(X)", "Test(X)"]}]))
     assert len(loaded.model.factor_names) == 4
     assert table_of(loaded, "test(fay)") == pytest.approx([5 / 6, 1 / 6, 3 / 11, 8 / 11])
 
@@ -460,44 +522,49 @@ MISTAKES = [
         "Patient: the query fails: .*disabled",
     ),
     (
-        {"tables": learned(columns=["sick"], given=[])},
-        r"parfactors\[0\]: the table 'test' is learned from 1 columns",
+        {"parfactors": learned(records={"sql": "SELECT sick FROM history"}, by=[])},
+        r"parfactors\[0\].table.records: the query has the columns sick, but there are 2 arguments",
     ),
     (
-        {"tables": learned(columns=[], given=[])},
-        "tables.test: columns names a column for each argument",
+        {"parfactors": learned(given=["Sick(Id)", "Test(Id)"])},
+        r"parfactors\[0\].table: given has all arguments",
     ),
     (
-        {"tables": learned(given=["ward"])},
-        "tables.test: given has 'ward', which is not among columns: sick, test",
+        {"parfactors": learned(min_support=-1)},
+        r"parfactors\[0\].table: min_support is a whole number",
     ),
-    ({"tables": learned(given=["sick", "test"])}, "tables.test: given has all columns"),
+    ({"parfactors": learned(prior=-1)}, r"parfactors\[0\].table: prior is a number of imagined"),
     (
-        {"tables": learned(columns=["sick", "tset"], given=[])},
-        "tables.test: the learned table needs a column 'tset', which is not among .*; did "
-        "you mean 'test'",
-    ),
-    ({"tables": learned(min_support=-1)}, "tables.test: min_support is a whole number"),
-    ({"tables": learned(prior=-1)}, "tables.test: prior is a number of imagined records"),
-    (
-        {"tables": learned(prior=[1, 2])},
-        "the prior of table 'test' has 2 numbers, but the arguments span 4 states",
+        {"parfactors": learned(prior=[1, 2])},
+        r"parfactors\[0\].table: prior has 2 numbers, but the arguments span 4 states",
     ),
     (
-        {"tables": learned(columns=["sick", "ward"], by=[])},
+        {"parfactors": learned(prior=1, records=None, min_support=None)},
+        r"parfactors\[0\].table: prior is for tables that are counted, with records or min_support",
+    ),
+    (
+        {"parfactors": learned(records={"sql": "SELECT sick, ward FROM history"}, by=[])},
         "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* "
-        "SELECT . FROM history",
+        "SELECT sick, ward FROM history",
     ),
     (
-        {"tables": learned(by=["clinic"])},
-        "the table 'test' needs a column 'clinic', which is not among id, ward",
+        {"parfactors": learned(records={"sql": "SELECT sick, test FROM history"})},
+        "a table by ward needs a column 'ward', which is not among sick, test",
     ),
-    ({"tables": learned(colour=1)}, "tables.test: a learned table has no 'colour'"),
+    (
+        {"parfactors": learned(by=["clinic"])},
+        "parfactor 'test' needs a column 'clinic', which is not among id, ward",
+    ),
+    (
+        {"parfactors": learned(records="SELECT")},
+        r"parfactors\[0\].table.records: a query is an object",
+    ),
+    ({"parfactors": learned(key=[])}, r"parfactors\[0\].table: a table to be learned has no 'key'"),
     ({"parfactors": parfactor(rows=ROWS)}, r"parfactors\[0\].rows: a query is an object"),
     ({"parfactors": parfactor(where=["Id != al"])}, "a parfactor has rows or where"),
     ({"parfactors": parfactor(args=["#Id[Sick(Id)]", "Test(Id)"])}, "counting formulas stand only"),
     (
-        {"parfactors": parfactor(args=["Sick(P)", "Test(P)"])},
+        {"parfactors": parfactor(args=["Sick(P)", "Test(P)"], table="phi")},
         "parfactor 'test' needs a column 'P', which is not among id, ward",
     ),
     (
@@ -521,10 +588,7 @@ MISTAKES = [
         {"parfactors": parfactor(table={"column": "ward"})},
         r"row 1 \(al, w1\): there is no table 'w1' among",
     ),
-    (
-        {"parfactors": parfactor(table="tset")},
-        "has the table 'tset', which is not declared; did you mean 'test'",
-    ),
+    ({"parfactors": parfactor(table="tset")}, "has the table 'tset', which is not declared"),
     ({"parfactors": parfactor(table=[1, 2])}, "factor 'test' has 2 potentials but its arguments"),
     (
         {
@@ -559,8 +623,8 @@ MISTAKES = [
         "row 1 .*: '.1, x.' is no list of numbers",
     ),
     (
-        {"parfactors": [{"name": "g", "args": ["Sick(X)", "Test(X)"], "table": "test"}]},
-        r"parfactors\[0\].table: 'test' is learned by ward; give the parfactor rows",
+        {"parfactors": [{**learned(given=[])[0], "args": ["Sick(X)", "Test(X)"], "rows": None}]},
+        r"parfactors\[0\].rows: a query is an object",
     ),
     (
         {"parfactors": [{"name": "g", "args": ["Sick(X)", "Test(X)"], "table": {"column": "t"}}]},
@@ -568,7 +632,7 @@ MISTAKES = [
     ),
     (
         {"parfactors": parfactor(support=3)},
-        r"parfactors\[0\].support: 'test' is counted, and brings its own support; leave out",
+        r"parfactors\[0\].support: parfactor 'test' is learned, and brings its own support; leave",
     ),
     (
         {"parfactors": [{"name": "g", "args": ["Sick(X)"], "table": [1, 2], "support": "n"}]},
@@ -595,7 +659,7 @@ MISTAKES = [
         r"factor 'test\(al\)' has 3 numbers of records",
     ),
     (
-        {"factors": [{"name": "f", "args": ["Sick(al)", "Test(al)"], "table": "test"}]},
+        {"factors": [{"name": "f", "args": ["Sick(al)", "Test(al)"], "table": "learn"}]},
         r"factors\[0\].table: learned tables are for parfactors",
     ),
     (

@@ -23,34 +23,23 @@ TEMPLATE = {
         {"name": "Fails", "of": ["Machine"]},
         {"name": "Due", "of": ["Machine"]},
     ],
-    "tables": {
-        "heat": {
-            "sql": "SELECT machine, heat FROM history",
-            "columns": ["heat"],
-            "by": ["machine"],
-        },
-        "fail": {
-            "sql": "SELECT machine, heat, failed FROM history",
-            "columns": ["heat", "failed"],
-            "given": ["heat"],
-            "by": ["machine"],
-        },
-        "due": {
-            "sql": "SELECT machine, failed, due FROM history",
-            "columns": ["failed", "due"],
-            "given": ["failed"],
-            "by": ["machine"],
-        },
-    },
     "parfactors": [
         {"name": "season", "args": ["Summer", "Heat(Machine)"], "table": [2, 1, 1, 2]},
         *(
             {"name": name, "args": args, "rows": {"sql": "SELECT machine FROM all_machines"}}
-            | {"table": name}
-            for name, args in (
-                ("heat", ["Heat(Machine)"]),
-                ("fail", ["Heat(Machine)", "Fails(Machine)"]),
-                ("due", ["Fails(Machine)", "Due(Machine)"]),
+            | {
+                "table": {
+                    "learn": True,
+                    "records": {"sql": f"SELECT {columns}, machine FROM history"},
+                    "by": ["machine"],
+                    "min_support": 1,
+                    "given": args[:-1],
+                }
+            }
+            for name, columns, args in (
+                ("heat", "heat", ["Heat(Machine)"]),
+                ("fail", "heat, failed", ["Heat(Machine)", "Fails(Machine)"]),
+                ("due", "failed, due", ["Fails(Machine)", "Due(Machine)"]),
             )
         ),
     ],

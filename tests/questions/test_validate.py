@@ -17,7 +17,7 @@ from lifagu.basics.choices import RULES
 from lifagu.data.templates import load_template
 from lifagu.questions.validating.observed_cells import head_and_inside
 from lifagu.questions.validating.scores import CellScores, calibration_error, reliability
-from support.counted_clinic import GRADES, TEMPLATE, clinic, with_cells, without_key
+from support.counted_clinic import GRADES, TEMPLATE, clinic, with_cells, with_records
 from support.helpers import ROOT, mostly_full, run_cli
 from support.naive import templates as naive
 from support.small_hospital import KINDS, made, written
@@ -226,35 +226,15 @@ def test_hidden_values_show_nowhere(rule, tmp_path, capsys):
 
 
 def test_what_a_table_may_have_seen_is_not_scored(tmp_path, capsys):
-    template = without_key()
-    path, tables = written(template, tmp_path), clinic(2)
+    path, tables = written(with_records("sick", "grade", "effect"), tmp_path), clinic(2)
     database = made("duckdb", tables, tmp_path)
     status, out, err = run_cli(capsys, "validate", path, "--db", database)
     assert (status, out) == (2, "")
-    assert "Sick cannot be scored, as the counted table 'sick' may have seen" in err
-    template["tables"]["sick"]["key"] = []
-    template["tables"]["grade"]["key"] = ["p"]
-    path = written(template, tmp_path)
+    assert "Sick cannot be scored, as 'sick' is counted in records of the table that" in err
+    path = written(with_records("effect"), tmp_path)
     found = lifagu.open(path, database=database).validate(0.5)
     assert list(found.relations) == ["Grade"]
     assert [note.partition(" cannot")[0] for note in found.notes] == ["Sick, Effect"]
-
-
-def test_keys_name_logical_variables(tmp_path, capsys):
-    for key, said in {
-        ("who",): "'who', which is called as none of the logical variables Id",
-        ("id", "id"): "key names a column twice",
-    }.items():
-        template = json.loads(json.dumps(TEMPLATE))
-        template["tables"]["sick"]["key"] = list(key)
-        database = made("duckdb", clinic(1), tmp_path, f"data{len(key)}")
-        status, _, err = run_cli(capsys, "check", written(template, tmp_path), "--db", database)
-        assert status == 2
-        assert said in err
-    template["tables"]["sick"] |= {"key": ["id"], "sql": "SELECT ward, sick FROM patients"}
-    status, _, err = run_cli(capsys, "check", written(template, tmp_path), "--db", database)
-    assert status == 2
-    assert "needs a column 'id', which is not among ward, sick" in err
 
 
 # ---- what is hidden

@@ -16,44 +16,24 @@ TEMPLATE = {
         {"name": "Grade", "of": ["Patient"], "range": list(GRADES)},
         {"name": "Effect", "of": ["Drug", "Patient"]},
     ],
-    "tables": {
-        "sick": {
-            "sql": "SELECT id, ward, sick FROM patients",
-            "columns": ["sick"],
-            "by": ["ward"],
-            "key": ["id"],
-        },
-        "grade": {
-            "sql": "SELECT id AS P, sick, grade FROM patients",
-            "columns": ["sick", "grade"],
-            "given": ["sick"],
-            "key": ["p"],
-        },
-        "effect": {
-            "sql": "SELECT patient AS p, drug AS d, sick, effect FROM treatments "
-            "JOIN patients ON patient = id",
-            "columns": ["sick", "effect"],
-            "key": ["d", "p"],
-        },
-    },
     "parfactors": [
         {
             "name": "sick",
             "args": ["Sick(Id)"],
             "rows": {"sql": "SELECT id, ward FROM patients"},
-            "table": "sick",
+            "table": {"learn": True, "by": ["ward"], "min_support": 1},
         },
         {
             "name": "grade",
             "args": ["Sick(P)", "Grade(P)"],
             "rows": {"sql": "SELECT id AS p FROM patients"},
-            "table": "grade",
+            "table": {"learn": True, "given": ["Sick(P)"], "min_support": 1},
         },
         {
             "name": "effect",
             "args": ["Sick(P)", "Effect(D,P)"],
             "rows": {"sql": "SELECT patient AS p, drug AS d FROM treatments"},
-            "table": "effect",
+            "table": {"learn": True, "min_support": 1},
         },
     ],
     "evidence": {
@@ -109,9 +89,15 @@ def with_cells(tables, cells):
     }
 
 
-def without_key():
-    """The template, whose counted tables do not say whose records they count."""
+def with_records(*names):
+    """The template, some of whose tables are counted in records of the same patients."""
     template = json.loads(json.dumps(TEMPLATE))
-    for table in template["tables"].values():
-        del table["key"]
+    queries = {
+        "sick": "SELECT sick, ward FROM patients",
+        "grade": "SELECT sick, grade FROM patients",
+        "effect": 'SELECT sick, effect FROM "treatments" AS t JOIN main.Patients ON patient = id',
+    }
+    for each in template["parfactors"]:
+        if each["name"] in names:
+            each["table"]["records"] = {"sql": queries[each["name"]]}
     return template

@@ -26,22 +26,19 @@ SMALL = {
     "source": "data.duckdb",
     "domains": {"Patient": {"sql": "SELECT id FROM patients"}},
     "relations": [{"name": "Sick", "of": ["Patient"]}, {"name": "Test", "of": ["Patient"]}],
-    "tables": {
-        "phi": [9, 1, 2, 8],
-        "test": {
-            "sql": "SELECT * FROM history",
-            "columns": ["sick", "test"],
-            "given": ["sick"],
-            "by": ["ward"],
-            "min_support": 5,
-        },
-    },
+    "tables": {"phi": [9, 1, 2, 8]},
     "parfactors": [
         {
             "name": "test",
             "args": ["Sick(Id)", "Test(Id)"],
             "rows": {"sql": "SELECT id, ward FROM patients"},
-            "table": "test",
+            "table": {
+                "learn": True,
+                "given": ["Sick(Id)"],
+                "by": ["ward"],
+                "min_support": 5,
+                "records": {"sql": "SELECT sick, test, ward FROM history"},
+            },
         }
     ],
     "evidence": {"Test": {"sql": "SELECT id, test FROM patients"}},

@@ -23,7 +23,7 @@ from lifagu.formats.json_values import check_keys, items_at, kind_of, label_of, 
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
 from lifagu.formats.template_parameters import PARAMETERS, check_query, parameters_of
 from lifagu.formats.template_ranges import finer_relations, range_of, ranges_to_find
-from lifagu.formats.template_tables import COUNTED_KEYS, counted, grouped, to_learn
+from lifagu.formats.template_tables import grouped, moved, to_learn
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
 from lifagu.graph.tables import as_floats
@@ -32,7 +32,7 @@ from lifagu.relational.domains import Domain
 from lifagu.relational.parameters import ParameterValue
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.source import Source
-from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Template
+from lifagu.relational.template import Asked, Counted, Query, RowParfactor, Template
 
 ROW_KEYS = (*PARFACTOR_KEYS, "rows")
 
@@ -70,21 +70,16 @@ class _Reader:
             if key not in sections:
                 close = did_you_mean(key, sections)
                 raise PathError(self.place, (key,), f"there is no such section{close}")
-        tables = object_at(self.whole.get("tables", {}), self.place, "tables")
-        learned = {
-            name: self._learned(name, item)
-            for name, item in tables.items()
-            if isinstance(item, dict)
-        }
-        literal = {name: item for name, item in tables.items() if name not in learned}
+        literal = object_at(self.whole.get("tables", {}), self.place, "tables")
+        self._refuse_counted(literal)
         domains, constants = self._domains()
         finer = finer_relations(self.whole, self.place)
-        parfactors, ordinary = self._parfactors(learned, literal)
+        parfactors, ordinary = self._parfactors(literal)
         self._refuse_coarse(finer, parfactors)
         for fine, coarse in finer.items():
             parfactors[len(ordinary)] = RowParfactor(self.where("relations"), None, is_within=True)
             ordinary.append(self._within(fine, coarse))
-        self._refuse_learned_factors(learned)
+        self._refuse_learned_factors(literal)
         ranges, cohorts = ranges_to_find(self.whole, self.place, self.where, self.query)
         evidence, observed = self._evidence(cohorts, finer)
         asked = tuple(
@@ -102,7 +97,6 @@ class _Reader:
             domains,
             self._given_domains(constants, domains),
             {name: self._potentials(name, item) for name, item in literal.items()},
-            learned,
             parfactors,
             evidence,
             observed,
@@ -221,54 +215,49 @@ class _Reader:
             check_keys(item, "a query", ("sql", "comment"), required=("sql",))
         return self.query(item, *steps)
 
-    def _learned(self, name: str, item: Any) -> Learned:
-        with at(self.place, "tables", name):
-            check_keys(item, "a learned table", COUNTED_KEYS, required=("sql", "columns"))
-            return counted(item, self.query(item, "tables", name))
+    def _refuse_counted(self, tables: Mapping[str, Any]) -> None:
+        for name, item in tables.items():
+            if isinstance(item, dict) and "sql" in item:
+                with at(self.place, "tables", name):
+                    parfactors = items_at(self.whole, "parfactors", self.place)
+                    raise ModelError(moved(name, item, parfactors))
 
     def _potentials(self, name: str, item: Any) -> tuple[float, ...]:
         with at(self.place, "tables", name):
-            table = as_floats(list_of(item, "a table is a list of numbers, or an object with sql"))
+            table = as_floats(list_of(item, "a table is a list of numbers"))
             if table is None:
                 raise ModelError(
                     "the table holds something that is not a number, or rows of unequal length"
                 )
             return tuple(table.tolist())
 
-    def _parfactors(
-        self, learned: Mapping[str, Learned], literal: Mapping[str, Any]
-    ) -> tuple[dict[int, RowParfactor], list[Any]]:
+    def _parfactors(self, literal: Mapping[str, Any]) -> tuple[dict[int, RowParfactor], list[Any]]:
         """Those that need the database, by number, and all of them as ordinary ones."""
         found, ordinary = {}, []
         for number, item in enumerate(items_at(self.whole, "parfactors", self.place)):
             with at(self.place, "parfactors", number):
                 check_keys(item, "a parfactor", ROW_KEYS, required=("name", "args", "table"))
                 table = item["table"]
-                learns = _learns(table, learned, literal)
-                named = isinstance(table, str) and not learns
-                if named and table not in learned and table not in literal:
-                    close = did_you_mean(table, [*literal, *learned])
+                learns = _learns(table, literal)
+                if isinstance(table, str) and not learns and table not in literal:
+                    close = did_you_mean(table, literal)
                     raise ModelError(
                         f"parfactor '{item['name']}' has the table '{table}', "
                         f"which is not declared{close}"
                     )
-            by_name = isinstance(table, str) and table in learned
             plain = {key: value for key, value in item.items() if key != "rows"}
             if isinstance(item.get("support"), str):
                 plain["support"] = 0  # each row has its own
                 self._refuse_column_without_rows(number, item)
             if isinstance(table, dict) and "common" in table and "given" in item:
                 plain.setdefault("support", 0)  # each group has its own
-            if "rows" in item or by_name or learns or isinstance(table, dict):
-                found[number] = self._row_parfactor(number, item, learned, learns)
-                other = by_name or learns or isinstance(table, dict)
-                plain["table"] = None if other else table
+            if "rows" in item or learns or isinstance(table, dict):
+                found[number] = self._row_parfactor(number, item, learns)
+                plain["table"] = None if learns or isinstance(table, dict) else table
             ordinary.append(plain)
         return found, ordinary
 
-    def _row_parfactor(
-        self, number: int, item: dict[str, Any], learned: Mapping[str, Learned], learns: bool
-    ) -> RowParfactor:
+    def _row_parfactor(self, number: int, item: dict[str, Any], learns: bool) -> RowParfactor:
         steps, table = ("parfactors", number), item["table"]
         rows = self._alone(item["rows"], *steps, "rows") if "rows" in item else None
         with at(self.place, *steps):
@@ -286,9 +275,14 @@ class _Reader:
         here = self.where(*steps)
         if learns:
             with at(self.place, *steps, "table"):
-                found = to_learn(table, [str(each) for each in argument_texts(item)])
+                arguments = [str(each) for each in argument_texts(item)]
+                found = to_learn(
+                    table, arguments, lambda each: self._alone(each, *steps, "table", "records")
+                )
                 self._check_rows_by(rows, found.by, "learned")
             self._refuse_support(number, item, f"parfactor '{item['name']}' is learned")
+            if isinstance(found, Counted):
+                return RowParfactor(here, rows, counted=found)
             return RowParfactor(here, rows, learn=found)
         if isinstance(table, dict) and "common" in table:
             here_in = self.where(*steps, "table")
@@ -297,12 +291,9 @@ class _Reader:
                 self._check_rows_by(rows, listed.by, "given")
             return RowParfactor(here, rows, grouped=listed)
         column = self._column(number, table, rows) if isinstance(table, dict) else None
-        name = table if isinstance(table, str) and table in learned else None
-        if name is not None:
-            self._check_learned(number, item, learned[name], name)
         support = item.get("support")
         own = support if isinstance(support, str) else None
-        return RowParfactor(here, rows, column, name, own)
+        return RowParfactor(here, rows, column, own)
 
     def _column(self, number: int, table: dict[str, Any], rows: Query | None) -> str:
         """The column of rows that holds each one's table."""
@@ -322,18 +313,6 @@ class _Reader:
                 f"the table is {what} by {', '.join(by)}; give the parfactor rows with such columns"
             )
 
-    def _check_learned(
-        self, number: int, item: dict[str, Any], learned: Learned, name: str
-    ) -> None:
-        """A learned table needs rows with its groups, and brings its own support."""
-        if learned.by and "rows" not in item:
-            with at(self.place, "parfactors", number, "table"):
-                raise ModelError(
-                    f"'{name}' is learned by {', '.join(learned.by)}; "
-                    "give the parfactor rows with such columns"
-                )
-        self._refuse_support(number, item, f"'{name}' is counted")
-
     def _refuse_support(self, number: int, item: dict[str, Any], why: str) -> None:
         for key in SUPPORT_KEYS:
             if key in item:
@@ -349,10 +328,10 @@ class _Reader:
                     "but the parfactor has no rows"
                 )
 
-    def _refuse_learned_factors(self, learned: Mapping[str, Learned]) -> None:
+    def _refuse_learned_factors(self, literal: Mapping[str, Any]) -> None:
         for number, factor in enumerate(items_at(self.whole, "factors", self.place)):
             table = factor.get("table") if isinstance(factor, dict) else None
-            if isinstance(table, dict) or (isinstance(table, str) and table in learned):
+            if isinstance(table, dict) or _learns(table, literal):
                 why = "learned tables are for parfactors; make it one"
                 raise PathError(self.place, ("factors", number, "table"), why)
 
@@ -422,8 +401,8 @@ class _Reader:
         return Asked(item["relation"], self.query(item, *steps), self.where(*steps))
 
 
-def _learns(table: Any, learned: Mapping[str, Any], literal: Mapping[str, Any]) -> bool:
+def _learns(table: Any, literal: Mapping[str, Any]) -> bool:
     """Whether a table is to be learned from evidence; a name among tables means that one."""
     if isinstance(table, dict):
         return LEARN in table
-    return isinstance(table, str) and table == LEARN and table not in {**learned, **literal}
+    return isinstance(table, str) and table == LEARN and table not in literal

@@ -1,8 +1,10 @@
-"""Tables of templates that are no plain lists: counted, to be learned, or listed by group."""
+"""Tables of templates that are no plain lists: to be learned or counted, or listed by group."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,51 +12,21 @@ import numpy as np
 
 from lifagu.errors import ModelError, listed
 from lifagu.formats.json_lines import Step, at
-from lifagu.formats.json_parts import LEARN
+from lifagu.formats.json_parts import LEARN, argument_texts
 from lifagu.formats.json_values import check_keys, kind_of, label_of, list_of
 from lifagu.graph.tables import as_floats, potential_fault
 from lifagu.relational.parsing import parse_argument
-from lifagu.relational.template import GroupedTables, Learned, Query, TableOfGroup, ToLearn
+from lifagu.relational.template import Counted, GroupedTables, Query, TableOfGroup, ToLearn
 
-COUNTED_KEYS = (
-    "sql", "columns", "given", "by", "prior", "min_support", "key", "pool", "comment"
-)  # fmt: skip
-LEARN_KEYS = (LEARN, "by", "given", "comment")
+LEARN_KEYS = (LEARN, "by", "given", "records", "prior", "min_support", "comment")
 GROUPED_KEYS = ("by", "common", "support", "conditions", "groups", "comment")
 GROUP_KEYS = ("key", "table", "support", "comment")
 
 
-def counted(item: Any, query: Query) -> Learned:
-    """A table that is counted in the rows of a query."""
-    columns, given, by = (texts(item.get(key, []), key) for key in ("columns", "given", "by"))
-    if not columns:
-        raise ModelError("columns names a column for each argument")
-    for column in given:
-        if column not in columns:
-            raise ModelError(
-                f"given has '{column}', which is not among columns: {', '.join(columns)}"
-            )
-    if len(given) == len(columns):
-        raise ModelError("given has all columns; a table conditional on everything says nothing")
-    support = item.get("min_support", 1)
-    if isinstance(support, bool) or not isinstance(support, int) or support < 0:
-        raise ModelError("min_support is a whole number of records, 0 or more")
-    pool = item.get("pool", False)
-    if not isinstance(pool, bool):
-        raise ModelError(f"pool is true or false, not {kind_of(pool)}")
-    if pool and not by:
-        raise ModelError("pool draws the tables of groups together; say by which columns, in by")
-    if pool and "min_support" in item:
-        raise ModelError(
-            "pool gives groups with few records what all have in common; leave out min_support"
-        )
-    key = texts(item["key"], "key") if "key" in item else None
-    prior = _prior(item.get("prior", 1))
-    return Learned(query, columns, given, by, prior, support, key, pool)
-
-
-def to_learn(table: Any, arguments: Sequence[str]) -> ToLearn:
-    """A table that is learned from evidence: the word, or an object with by and given."""
+def to_learn(
+    table: Any, arguments: Sequence[str], read: Callable[[Any], Query]
+) -> ToLearn | Counted:
+    """A table to be learned: the word, or an object; read: makes the query of its records."""
     if isinstance(table, str):
         return ToLearn()
     check_keys(table, "a table to be learned", LEARN_KEYS, required=(LEARN,))
@@ -62,12 +34,56 @@ def to_learn(table: Any, arguments: Sequence[str]) -> ToLearn:
         raise ModelError("learn is true; give a table, or null, where nothing is to be learned")
     by = texts(table.get("by", []), "by")
     given = list_of(table.get("given", []), "given is a list of arguments")
-    places = [_place(each, arguments) for each in given]
+    places = tuple(sorted(_place(each, arguments) for each in given))
     if len(set(places)) < len(places):
         raise ModelError("given names an argument twice; name it once")
     if places and len(places) == len(arguments):
         raise ModelError("given has all arguments; a table conditional on everything says nothing")
-    return ToLearn(by, tuple(sorted(places)))
+    if "records" not in table and "min_support" not in table:
+        if "prior" in table:
+            raise ModelError(
+                "prior is for tables that are counted, with records or min_support; leave it out"
+            )
+        return ToLearn(by, places)
+    least = table.get("min_support")
+    if least is not None and (isinstance(least, bool) or not isinstance(least, int) or least < 0):
+        raise ModelError("min_support is a whole number of records, 0 or more")
+    records = read(table["records"]) if "records" in table else None
+    return Counted(records, by, places, _prior(table.get("prior", 1)), least)
+
+
+def moved(name: str, item: Mapping[str, Any], parfactors: Sequence[Any]) -> str:
+    """What to write in place of a counted table among `tables`, which stood there once."""
+    columns, by, given = (texts(item.get(key, []), key) for key in ("columns", "by", "given"))
+    made: dict[str, Any] = {LEARN: True}
+    if not item.get("key"):
+        wanted = list(dict.fromkeys((*columns, *by)))
+        made["records"] = {"sql": _selecting(wanted, item["sql"])}
+    if by:
+        made["by"] = list(by)
+    if "prior" in item:
+        made["prior"] = item["prior"]
+    if not item.get("pool") and (by or "records" not in made or "min_support" in item):
+        made["min_support"] = item.get("min_support", 1)
+    spelt = []
+    for each in parfactors:
+        if isinstance(each, dict) and each.get("table") == name:
+            of = dict(zip(columns, argument_texts(each), strict=False))
+            on = {"given": [of.get(column, column) for column in given]} if given else {}
+            here = json.dumps({**made, **on}, ensure_ascii=False)
+            spelt.append(f"in parfactor '{each.get('name')}' write \"table\": {here}")
+    there = "; ".join(spelt) or "no parfactor has it"
+    return f"counted tables stand where they are learned; leave this one out, and {there}"
+
+
+def _selecting(columns: Sequence[str], sql: Any) -> str:
+    """A query for some columns of another one, in this order."""
+    text = (sql if isinstance(sql, str) else "\n".join(map(str, sql))).strip().rstrip(";")
+    plain = re.match(r"select\s+([\w\s,]+?)\s+from\b", text, re.IGNORECASE)
+    if plain and {each.strip() for each in plain[1].split(",")} == set(columns):
+        return f"SELECT {', '.join(columns)}{text[plain.end(1) :]}"
+    listed = ", ".join(each if each.isidentifier() else f'"{each}"' for each in columns)
+    return f"SELECT {listed} FROM ({text}) AS records"
 
 
 def _place(given: Any, arguments: Sequence[str], what: str = "given") -> int:

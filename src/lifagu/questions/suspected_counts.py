@@ -1,7 +1,7 @@
-"""Counted tables that are probably not meant so: what is said twice, what no record stands behind.
+"""Tables of data that are probably not meant so: what is said twice, what no record stands behind.
 
-Each is a line with the places and the fix. Tables that are learned together are never suspected:
-what one says, the others know.
+Each is a line with the places and the fix. Tables that are learned together say nothing twice: what
+one says, the others know. Those that are counted do not.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.learning_task import KnownCells, TableToLearn
 from lifagu.relational.loaded import Loaded
-from lifagu.relational.template import Learned, RowParfactor
+from lifagu.relational.template import RowParfactor
 
-FEW = 10  # records behind a table below which it is noise
+FEW = 10  # observed cells below which what is learned about them is noise
 MANY = 20  # observed cells or records from which on a label that is never seen is remarkable
 
 
@@ -30,19 +30,14 @@ class Counted(NamedTuple):
 
     name: str
     parfactor: RowParfactor
-    table: Learned
     factors: Ints
 
-    @property
-    def told(self) -> list[int]:
-        """The places of the arguments it says how often they have which value."""
-        columns = self.table.columns
-        return [at for at, column in enumerate(columns) if column not in self.table.given]
-
     def variables(self, graph: FactorGraph) -> Ints:
-        """The variables there, a row for each factor."""
-        slots = np.array(self.told, dtype=np.int64)
-        found: Ints = graph.arguments[graph.offsets[self.factors, None] + slots]
+        """What it says how often that has which value, a row of variables for each factor."""
+        given = self.parfactor.counted.given if self.parfactor.counted else ()
+        arity = int(np.diff(graph.offsets)[self.factors].max(initial=0))
+        told = np.setdiff1d(np.arange(arity), given)
+        found: Ints = graph.arguments[graph.offsets[self.factors, None] + told]
         return found
 
     def __str__(self) -> str:
@@ -56,11 +51,11 @@ def counted_tables(loaded: Loaded) -> list[Counted]:
         return []
     names, found = graph.factor_names, list[Counted]()
     for number, parfactor in template.parfactors.items():
-        table = template.learned.get(parfactor.learned or "")
-        if table is not None and isinstance(names, GroundNames):
+        if parfactor.counted and isinstance(names, GroundNames):
             factors = names.start(1 + number) + np.arange(len(names.rows[number]))
-            factors = factors[np.diff(graph.offsets)[factors] == len(table.columns)]
-            found.append(Counted(names.rows[number].prefix, parfactor, table, factors))
+            arity = np.diff(graph.offsets)[factors]
+            whole = factors[arity == arity.max(initial=0)]
+            found.append(Counted(names.rows[number].prefix, parfactor, whole))
     return found
 
 
@@ -76,7 +71,8 @@ def counted_twice(loaded: Loaded) -> Iterator[str]:
             yield (
                 f"{tables[one]} and {tables[other]} are counted apart, and both say how often "
                 f"{_sort_of(graph, int(both[0]))} has which value, which then counts twice; make "
-                'one conditional on it ("given"), or have both learned together ("table": "learn")'
+                'one conditional on it ("given"), or have both learned together (without "records" '
+                'and "min_support")'
             )
     for each in tables:
         yield from _many_times(graph, each)
@@ -85,15 +81,15 @@ def counted_twice(loaded: Loaded) -> Iterator[str]:
 
 def _many_times(graph: FactorGraph, counts: Counted) -> Iterator[str]:
     """One joint table about so many sensors of a machine says as often how often it failed."""
-    for slot, variables in zip(counts.told, counts.variables(graph).T, strict=True):
+    for variables in counts.variables(graph).T:
         met, times = np.unique(variables, return_counts=True)
         if len(met) and times.max() > 1:
             sort = _sort_of(graph, int(met[times.argmax()]))
             yield (
                 f"{counts} says how often {sort} has which value, and has up to "
                 f"{times.max()} factors about one {sort}, each of which says it again; "
-                f'make it conditional on that ("given": ["{counts.table.columns[slot]}"]), or have '
-                'it learned ("table": "learn")'
+                'make it conditional on that ("given"), or have it learned (without "records" and '
+                '"min_support")'
             )
 
 
@@ -128,26 +124,7 @@ def _beside_priors(
 # ---- few records, or none
 
 
-def hardly_counted(loaded: Loaded) -> Iterator[str]:
-    """Tables behind which hardly any record stands, and which nothing draws to others."""
-    graph = loaded.model
-    for each in counted_tables(loaded):
-        if each.table.pool or not isinstance(graph, FactorGraph) or graph.support is None:
-            continue
-        factors = _one_of_each_table(graph, each.factors)
-        records = graph.support.total(factors)
-        few = int((records < FEW).sum())
-        if few:
-            which = "the table is" if len(factors) == 1 else f"{few} of {len(factors)} tables are"
-            yield (
-                f"{each}: {which} counted from fewer "
-                f"than {FEW} records (the fewest: {records.min():.0f}); with min_support such a "
-                'table is unknown and filled, with "pool" it is drawn to what groups have in common'
-            )
-    yield from _hardly_observed(loaded)
-
-
-def _hardly_observed(loaded: Loaded) -> Iterator[str]:
+def hardly_observed(loaded: Loaded) -> Iterator[str]:
     """Relations that were observed a few times only, about which tables are learned."""
     for cells, about in _learned_about(loaded):
         seen = int((cells.values >= 0).sum())

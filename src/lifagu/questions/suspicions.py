@@ -13,7 +13,7 @@ from itertools import islice
 from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.repeated_tables import said_twice
-from lifagu.questions.suspected_counts import counted_twice, hardly_counted, never_seen
+from lifagu.questions.suspected_counts import counted_twice, hardly_observed, never_seen
 from lifagu.relational.domains import Domain
 from lifagu.relational.ground_names import GroundNames
 from lifagu.relational.loaded import Loaded
@@ -29,7 +29,7 @@ OfModel = tuple[tuple[str, ...], tuple[str, ...]]  # more and less misleading th
 def suspected_of_model(loaded: Loaded) -> OfModel:
     """What is suspected whatever was observed, the most misleading first."""
     more = _first_of(loaded, counted_twice, said_twice, _meant_as_constants)
-    return more, _first_of(loaded, never_seen, hardly_counted)
+    return more, _first_of(loaded, never_seen, hardly_observed)
 
 
 def suspicions(

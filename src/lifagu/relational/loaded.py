@@ -37,7 +37,7 @@ class Loaded:
     template : Template, optional
         What was read from it, so that it can be read again as if some cells were not there.
     untold : mapping
-        Relations whose cells a counted table shows without saying whose they are, and that table.
+        Relations observed in a table in which records are counted as well, and whose parfactor.
     task : LearningTask, optional
         What there is to learn, where a template asks for it.
     learned_at : tuple of int

@@ -29,25 +29,26 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Learned:
-    """A table counted in the rows of a query.
+class Counted:
+    """A table to be learned that is counted, where records are complete.
 
-    columns: one per argument, in order; given: those that the frequencies are conditional on; by: a
-    table for each combination of values of these; prior: what is added to each count, one number or
-    one per state; min_support: how many complete records a table needs to be known. key: columns
-    that say whose record it is, called as logical variables of the parfactor; none at all if the
-    records are of nobody in the model, None if the template does not say. pool: whether tables of
-    groups are drawn to the one they have in common, level by level.
+    records: the query that gives them, a column for each argument first; None if they are the rows
+    of the parfactor, as observed; by: columns whose groups have tables of their own; given: the
+    arguments it is conditional on, by place; prior: what is added to each count, one number or one
+    per state; min_support: how many records a table needs to be known, each group counted for
+    itself; None if groups are drawn to what they have in common, level by level.
     """
 
-    query: Query
-    columns: tuple[str, ...]
-    given: tuple[str, ...] = ()
+    records: Query | None
     by: tuple[str, ...] = ()
+    given: tuple[int, ...] = ()
     prior: tuple[float, ...] = (1.0,)
-    min_support: int = 1
-    key: tuple[str, ...] | None = None
-    pool: bool = False
+    min_support: int | None = None
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether tables of groups are drawn together."""
+        return bool(self.by) and self.min_support is None
 
 
 @dataclass(frozen=True)
@@ -111,35 +112,42 @@ class RowParfactor:
     """A parfactor whose substitutions, or whose table, come from the database.
 
     rows: the query for the substitutions, None if there is one ground factor for every
-    substitution; column: the column that holds each row's table; learned: the name of a learned
-    table; neither if all rows have the parfactor's own; support: the column that says how many
-    records stand behind each row's table; learn: how its table is learned from evidence; grouped:
-    literal tables by group; is_within: whether it says in which bin each finer one lies.
+    substitution; column: the column that holds each row's table, None if all rows have the
+    parfactor's own; support: the column that says how many records stand behind each row's table;
+    learn: how its table is learned from evidence; counted: how it is counted; grouped: literal
+    tables by group; is_within: whether it says in which bin each finer one lies.
     """
 
     place: str
     rows: Query | None
     column: str | None = None
-    learned: str | None = None
     support: str | None = None
     learn: ToLearn | None = None
+    counted: Counted | None = None
     grouped: GroupedTables | None = None
     is_within: bool = False
 
     @property
     def is_literal(self) -> bool:
         """Whether the file has its table, one for all rows."""
-        return not (self.column or self.learned or self.learn or self.grouped or self.is_within)
+        return not (self.column or self.learn or self.counted or self.grouped or self.is_within)
 
     @property
     def by(self) -> tuple[str, ...]:
-        """The columns of rows that tell groups, of tables that are not counted."""
-        return self.learn.by if self.learn else self.grouped.by if self.grouped else ()
+        """The columns of rows that tell groups."""
+        found = self.learn or self.counted or self.grouped
+        return found.by if found else ()
+
+    @property
+    def counts_evidence(self) -> bool:
+        """Whether its table is counted in what was observed."""
+        return self.counted is not None and self.counted.records is None
 
     @property
     def is_told_later(self) -> bool:
         """Whether tables are known only once evidence is: learned, or with conditions."""
-        return self.learn is not None or bool(self.grouped and self.grouped.conditions)
+        has_conditions = bool(self.grouped and self.grouped.conditions)
+        return self.learn is not None or self.counts_evidence or has_conditions
 
 
 @dataclass(frozen=True)
@@ -184,7 +192,6 @@ class Template:
     domains: Mapping[str, Query]
     given_domains: Mapping[str, Domain]
     tables: Mapping[str, tuple[float, ...]]
-    learned: Mapping[str, Learned]
     parfactors: Mapping[int, RowParfactor]
     evidence: Mapping[str, Query]
     observed: Mapping[str, Observation]

@@ -142,12 +142,12 @@ def random_hospital(seed: int) -> tuple[dict[str, Any], Tables]:
 
 def random_template(rng: random.Random) -> dict[str, Any]:
     stay: dict[str, Any] = {
-        "sql": "SELECT ward, sick, stay FROM history",
-        "columns": ["sick", "stay"],
+        "learn": True,
+        "records": {"sql": "SELECT sick, stay, ward FROM history"},
         "prior": rng.choice([0, 1, 0.5, [1, 2, 3, 4]]),
         "min_support": rng.choice([0, 1, 3, 8]),
     }
-    stay |= rng.choice([{}, {"given": ["sick"]}, {"given": ["stay"]}])
+    stay |= rng.choice([{}, {"given": ["Sick(Id)"]}, {"given": ["Stay(Id)"]}])
     stay |= rng.choice([{}, {"by": ["ward"]}])
     column = rng.choice(["effect", "named"])
     template: dict[str, Any] = {
@@ -155,7 +155,7 @@ def random_template(rng: random.Random) -> dict[str, Any]:
         "source": "hospital.duckdb",
         "ranges": {"stay": rng.choice([["short", "long"], ["long", "short"]])},
         "domains": {"Patient": {"sql": "SELECT id FROM patients"}, "Drug": ["M 3", "m1", "m2"]},
-        "tables": {"weak": [1, 1, 2, 1], "strong": [1, 2, 3, 9], "stay": stay},
+        "tables": {"weak": [1, 1, 2, 1], "strong": [1, 2, 3, 9]},
         "relations": [
             {"name": "Epid"},
             {"name": "Sick", "of": ["Patient"]},
@@ -169,7 +169,7 @@ def random_template(rng: random.Random) -> dict[str, Any]:
                 "name": "stay",
                 "args": ["Sick(Id)", "Stay(Id)"],
                 "rows": {"sql": ["SELECT ward, id", "FROM patients -- all of them"]},
-                "table": "stay",
+                "table": stay,
             },
             {
                 "name": "treat",
@@ -209,14 +209,14 @@ def count(
     table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...], fetch: Fetch
 ) -> dict[tuple[str, ...], int]:
     """The records of one group in each state, counted one by one."""
-    names, rows = fetch(table["sql"])
+    names, rows = fetch(table["records"]["sql"])
     by = table.get("by", [])
     counts = dict.fromkeys(itertools.product(*labels), 0)
     for row in rows:
         record = dict(zip(names, row, strict=True))
-        complete = None not in [record[each] for each in [*table["columns"], *by]]
+        complete = None not in [*row[: len(labels)], *(record[each] for each in by)]
         if complete and tuple(text(record[each]) for each in by) == group:
-            counts[tuple(text(record[each]) for each in table["columns"])] += 1
+            counts[tuple(map(text, row[: len(labels)]))] += 1
     return counts
 
 
@@ -233,7 +233,7 @@ def learn(
     weights = {
         state: count + extra for (state, count), extra in zip(counts.items(), prior, strict=True)
     }
-    fixed = [table["columns"].index(each) for each in table.get("given", [])]
+    fixed = [("Sick(Id)", "Stay(Id)").index(each) for each in table.get("given", [])]
     found = []
     for state, weight in weights.items():
         total = sum(
@@ -290,7 +290,8 @@ def naive_load(template: dict[str, Any], fetch: Fetch) -> dict[str, Any]:
 
 def naive_counts(template: dict[str, Any], fetch: Fetch) -> dict[str, list[int]]:
     """The records behind the learned table of each patient with a ward, by factor."""
-    table, labels = template["tables"]["stay"], [["false", "true"], template["ranges"]["stay"]]
+    table = template["parfactors"][2]["table"]
+    labels = [["false", "true"], template["ranges"]["stay"]]
     names, rows = fetch("\n".join(template["parfactors"][2]["rows"]["sql"]))
     found = {}
     for row in rows:
@@ -337,15 +338,15 @@ def naive_factors(
         for row in found:
             record = {name.lower(): value for name, value in zip(names, row, strict=True)}
             values = tuple(text(record[term.lower()]) for term in of)
-            if isinstance(table, dict):
+            if "column" in table:
                 own = record[table["column"]]
                 rows.append(
                     (values, tables[own] if isinstance(own, str) and own[:1] not in "[{" else own)
                 )
             else:
-                by = [record[each] for each in tables[table].get("by", [])]
+                by = [record[each] for each in table.get("by", [])]
                 group = None if None in by else tuple(map(text, by))
-                rows.append((values, learn(tables[table], labels, group, fetch)))
+                rows.append((values, learn(table, labels, group, fetch)))
         rows.sort(
             key=lambda row: [
                 domains[domain].index(each)

@@ -9,10 +9,10 @@ from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database, opened
 from lifagu.data.snapshots import until_settled
 from lifagu.data.templates.constants import queried_domain
+from lifagu.data.templates.counted_tables import counted_rows, untold_relations
 from lifagu.data.templates.evidence_from_queries import Observer
 from lifagu.data.templates.factors_from_queries import ReadRows, RowReader
 from lifagu.data.templates.grouped_tables import told_tables
-from lifagu.data.templates.left_out_records import untold_relations
 from lifagu.data.templates.numbers_as_evidence import RangeFinder
 from lifagu.errors import FormatError, ModelError
 from lifagu.relational.finer_bins import within_coarse
@@ -34,8 +34,9 @@ def load_template(
 ) -> Loaded:
     """Read everything a template asks for; source: another one than it names.
 
-    progress(text): what is being read. hidden: cells whose records are left out of counted tables;
-    as evidence they stay. Near-linear; rows come in batches and become integers at once.
+    progress(text): what is being read. hidden: cells in which nothing is counted and of which
+    no bins are made; as evidence they stay. Near-linear; rows come in batches and become integers
+    at once.
     """
 
     def attempt() -> Loaded:
@@ -58,7 +59,7 @@ def _loaded(
     every = {**template.given_domains, **domains}
     finder = RangeFinder(template, database, progress, every, hidden)
     model = template.model(domains, finder.found())
-    reader = RowReader(template, model, database, progress, hidden)
+    reader = RowReader(template, model, database, progress)
     within = [number for number, each in template.parfactors.items() if each.is_within]
     read = {
         number: reader.rows_of(number, each)
@@ -72,7 +73,17 @@ def _loaded(
     progress("the graph")
     graph = ground_rows(model, {number: each.listed for number, each in read.items()})
     observer = Observer(reader, graph, finder.numbers)
-    evidence = graph.observations(observer.evidence())
+    seen = observer.evidence()
+    counted = {
+        number: (read[number].listed, read[number].levels)
+        for number, each in template.parfactors.items()
+        if each.counts_evidence
+    }
+    if counted:
+        before = Loaded(graph, graph.observations(seen), template=template)
+        told = {number: each.listed for number, each in read.items()}
+        graph = ground_rows(model, {**told, **counted_rows(before, model, counted, hidden)})
+    evidence = graph.observations(seen)
     loaded = Loaded(
         graph,
         evidence,

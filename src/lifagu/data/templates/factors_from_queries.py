@@ -14,10 +14,9 @@ from lifagu.data.databases import Database
 from lifagu.data.databases.queries import query_error
 from lifagu.data.templates.batches import Batch, batches, first_repeated, places_of
 from lifagu.data.templates.constants import Constants
-from lifagu.data.templates.counted_tables import CountedTables
+from lifagu.data.templates.counted_tables import CountedTables, numbered
 from lifagu.data.templates.grouped_tables import literal_tables
 from lifagu.data.templates.groups import GroupCodes, GroupKey
-from lifagu.data.templates.left_out_records import LeftOut
 from lifagu.data.templates.row_supports import RowSupports
 from lifagu.data.templates.row_tables import DistinctTables
 from lifagu.errors import FormatError
@@ -30,7 +29,7 @@ from lifagu.relational.learning_task import GroupLevel
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.shared_arrays import SharedArrays
 from lifagu.relational.substitutions import substitutions
-from lifagu.relational.template import HiddenCells, Learned, Query, RowParfactor, Template
+from lifagu.relational.template import Counted, Query, RowParfactor, Template
 
 
 class RowTables(NamedTuple):
@@ -62,7 +61,6 @@ class RowReader:
     model: ParfactorGraph
     database: Database
     progress: Announce
-    hidden: HiddenCells = field(default_factory=dict)
     _constants: dict[str, Constants] = field(default_factory=dict)
     _shared: SharedArrays = field(default_factory=SharedArrays)
     _plain: dict[tuple[str, tuple[str, ...], tuple[int, ...]], Ints] = field(default_factory=dict)
@@ -76,18 +74,21 @@ class RowReader:
         """The ground factors of a parfactor."""
         bound = self.model.bound[number]
         tables = DistinctTables(int(np.prod(bound.shape)), self.template.tables)
-        learned = None if parfactor.learned is None else self.template.learned[parfactor.learned]
-        query, by = parfactor.rows, learned.by if learned else parfactor.by
+        query, by = parfactor.rows, parfactor.by
+        if parfactor.counted and len(parfactor.counted.prior) not in (1, tables.span):
+            raise FormatError(
+                f"{parfactor.place}.table: prior has {len(parfactor.counted.prior)} numbers, but "
+                f"the arguments span {tables.span} states; give as many, or a single one"
+            )
         if query is None or not (parfactor.column or parfactor.support or by):
             rows = substitutions(bound) if query is None else self._plain_rows(number, query)
-            shared = self._table_of_all(number, parfactor, learned, tables)
+            shared = self._table_of_all(number, parfactor, tables)
             alike = shared.taken(np.zeros(len(rows), dtype=np.int64))
             return self._kept_once(ReadRows(TabledRows(rows, tables.tables, *alike)))
         groups = GroupCodes(len(by))
-        rows, found = self._fetched(number, query, parfactor, learned, tables, groups)
+        rows, found = self._fetched(number, query, parfactor, tables, groups)
         order = self._order(bound, query, rows)
-        grouped = parfactor.is_told_later and parfactor.by
-        levels = groups.levels(parfactor.by, order) if grouped else ()
+        levels = groups.levels(by, order) if parfactor.is_told_later and by else ()
         listed = TabledRows(rows[order], tables.tables, *found.taken(order))
         return self._kept_once(ReadRows(listed, levels))
 
@@ -146,12 +147,13 @@ class RowReader:
         return np.vstack(parts)
 
     def _table_of_all(
-        self, number: int, parfactor: RowParfactor, learned: Learned | None, tables: DistinctTables
+        self, number: int, parfactor: RowParfactor, tables: DistinctTables
     ) -> RowTables:
-        """The table that all rows share."""
+        """The table that all rows share, -1 if that is told later."""
         bound, said = self.model.bound[number], self.model.parfactors[number].support
-        if learned is not None:
-            return self._tables_of_groups(bound, parfactor, learned, [()], tables)
+        if parfactor.counted and parfactor.counted.records:
+            how = parfactor.counted
+            return self._tables_of_groups(bound, how, parfactor.counted.records, [()], tables)
         if parfactor.grouped is not None and not parfactor.is_told_later:
             return RowTables(*literal_tables(parfactor.grouped, [()], tables, said))
         shared = -1 if bound.table is None else tables.number(bound.table)
@@ -162,7 +164,6 @@ class RowReader:
         number: int,
         query: Query,
         parfactor: RowParfactor,
-        learned: Learned | None,
         tables: DistinctTables,
         groups: GroupCodes,
     ) -> tuple[Ints, RowTables]:
@@ -173,8 +174,7 @@ class RowReader:
         logical = places_of(query, names, bound.logicals, what)
         own = places_of(query, names, [parfactor.column] if parfactor.column else [], what)
         behind = places_of(query, names, [parfactor.support] if parfactor.support else [], what)
-        named = f"the table '{parfactor.learned}'" if learned else what
-        by = places_of(query, names, learned.by if learned else parfactor.by, named)
+        by = places_of(query, names, parfactor.by, what)
         domains, supports = self._domains(bound), RowSupports()
         parts, chosen = list[Ints](), list[Ints]()
         for batch in batches(self.database, query, self.progress):
@@ -187,9 +187,9 @@ class RowReader:
         rows = self._joined(bound, query, parts)
         if by and not parfactor.is_told_later:
             met, of_row = groups.finish()
-            return rows, self._tables_by(number, parfactor, learned, met, tables).taken(of_row)
+            return rows, self._tables_by(number, parfactor, met, tables).taken(of_row)
         alike = np.zeros(len(rows), dtype=np.int64)
-        found = self._table_of_all(number, parfactor, learned, tables).taken(alike)
+        found = self._table_of_all(number, parfactor, tables).taken(alike)
         if own:
             found = found._replace(table_of=np.concatenate(chosen))
         if behind:
@@ -200,15 +200,13 @@ class RowReader:
         self,
         number: int,
         parfactor: RowParfactor,
-        learned: Learned | None,
         groups: Sequence[GroupKey],
         tables: DistinctTables,
     ) -> RowTables:
         """Each group's table, counted or as listed."""
-        if learned is not None:
-            return self._tables_of_groups(
-                self.model.bound[number], parfactor, learned, groups, tables
-            )
+        if parfactor.counted and parfactor.counted.records:
+            how, bound = parfactor.counted, self.model.bound[number]
+            return self._tables_of_groups(bound, how, parfactor.counted.records, groups, tables)
         assert parfactor.grouped is not None
         said = self.model.parfactors[number].support
         return RowTables(*literal_tables(parfactor.grouped, groups, tables, said))
@@ -216,54 +214,16 @@ class RowReader:
     def _tables_of_groups(
         self,
         bound: BoundParfactor,
-        parfactor: RowParfactor,
-        learned: Learned,
+        how: Counted,
+        records: Query,
         groups: Sequence[GroupKey],
         tables: DistinctTables,
     ) -> RowTables:
-        """Each group's table."""
-        labels = self._labels(bound)
-        if len(labels) != len(learned.columns):
-            raise FormatError(
-                f"{parfactor.place}: the table '{parfactor.learned}' is learned from "
-                f"{len(learned.columns)} columns ({', '.join(learned.columns)}), "
-                f"but there are {len(labels)} arguments; name a column for each"
-            )
-        if len(learned.prior) not in (1, tables.span):
-            raise FormatError(
-                f"{parfactor.place}: the prior of table '{parfactor.learned}' has "
-                f"{len(learned.prior)} numbers, but the arguments span {tables.span} states; "
-                "give as many, or a single one"
-            )
-        left_out = self._left_out(bound, parfactor, learned)
-        found = CountedTables(learned, labels, self.database, self.progress, left_out)
+        """Each group's table, counted in the records of a query."""
+        found = CountedTables(how, records, self._labels(bound), self.database, self.progress)
         counted = list(map(found.of, groups))
-        numbers = [
-            -1 if each is None else tables.number(each.table.reshape(-1)) for each in counted
-        ]
         supports = Supports.of([each and each.support for each in counted])
-        return RowTables(np.array(numbers, dtype=np.int64), supports)
-
-    def _left_out(
-        self, bound: BoundParfactor, parfactor: RowParfactor, learned: Learned
-    ) -> LeftOut:
-        """The records that show hidden cells; a key that means nothing is an error."""
-        logicals = [each.lower() for each in bound.logicals]
-        for column in learned.key or ():
-            if column.lower() not in logicals:
-                raise FormatError(
-                    f"{parfactor.place}: the key of table '{parfactor.learned}' has the column "
-                    f"'{column}', which is called as none of the logical variables "
-                    f"{', '.join(bound.logicals)}; rename it with AS"
-                )
-        key = [logicals.index(column.lower()) for column in learned.key or ()]
-        number = self.model.vocabulary.domain_names.number
-        constants = [self.constants(number(bound.domains[each].name)) for each in key]
-        hidden = {
-            self.model.vocabulary.relation_names.number(relation): cells
-            for relation, cells in self.hidden.items()
-        }
-        return LeftOut.of(key, constants, bound.arguments, hidden)
+        return RowTables(numbered(counted, tables), supports)
 
     def _labels(self, bound: BoundParfactor) -> list[Labels]:
         """The labels of each argument."""

@@ -58,7 +58,7 @@ def _read_again(case: Statement, cells: ObservedCells, hidden: Ints) -> Loaded |
     template = loaded.template
     if template is None or not isinstance(loaded.model, FactorGraph):
         return None
-    counts = any(each.key for each in template.learned.values())
+    counts = any(each.counts_evidence for each in template.parfactors.values())
     if not counts and loaded.task is None and not template.has_quantiles:
         return None
     variables = _hidden(case, cells, hidden)

@@ -220,8 +220,8 @@ def _untold_notes(cells: ObservedCells, untold: Mapping[str, str]) -> list[str]:
         if relation in cells.relations:
             by_table.setdefault(table, []).append(relation)
     return [
-        f"{listed(relations)} cannot be scored, as the counted table '{table}' may have seen what "
-        "is to be hidden; say with its key whose records they are"
+        f"{listed(relations)} cannot be scored, as '{table}' is counted in records of the table "
+        "that these are observed in, and may have seen what is to be hidden; leave out its records"
         for table, relations in by_table.items()
     ]
 
