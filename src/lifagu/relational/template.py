@@ -209,8 +209,3 @@ class Template:
     def has_quantiles(self) -> bool:
         """Whether some bins come from the data."""
         return any(each.bins for each in self.ranges.values())
-
-    @property
-    def learns(self) -> bool:
-        """Whether tables are to be learned from evidence."""
-        return any(each.learn for each in self.parfactors.values())
