@@ -291,7 +291,7 @@ def untold_relations(template: Template, model: ParfactorGraph) -> dict[str, str
 def _tables_in(sql: str) -> set[str]:
     """The tables that a query names.
 
-    >>> sorted(_tables_in("SELECT x FROM a, main.B AS b JOIN (SELECT * FROM \"C\") ON true"))
+    >>> sorted(_tables_in('SELECT x FROM a, main.B AS b JOIN (SELECT * FROM "C") ON true'))
     ['a', 'b', 'c']
     """
     words = [part.split() for clause in _BETWEEN.findall(sql) for part in clause.split(",")]
