@@ -66,7 +66,7 @@ $(VENV)/bin/python $(PEERS)/bin/python:
 	$(PYTHON) -m venv $(@:/bin/python=)
 
 $(VENV)/installed-demo: pyproject.toml $(KERNEL) | $(BIN)/python
-	$(BIN)/python $(PIP) install -e '.[sql,plot,web]'
+	$(BIN)/python $(PIP) install -e '.[sql,web]'
 	@$(BIN)/python -m compileall -q src/lifagu
 	@$(BIN)/lifagu --version
 	@touch $@

@@ -47,7 +47,7 @@ OUTSIDE = {  # heavy or optional packages, and the only modules that may import 
     "py4j": {"scale.engines.spark_session", "scale.engines.spark_watch"},
     "sqlalchemy": {"data.databases.by_sqlalchemy"},
     "psycopg": {"data.databases.by_sqlalchemy"},
-    "matplotlib": {"drawing.canvas"},
+    "vl_convert": {"drawing.converting"},
     "starlette": {"web.app"},
     "uvicorn": {"web.serving", "web.connections"},
 }
@@ -156,7 +156,7 @@ def test_heavy_packages_have_one_door(package):
 
 SMALL = [("epidemic.json", "Epid", 107), ("smokers.json", "Smokes(1)", 148)]
 NOT_FOR_SMALL = {"data", "scale", "drawing", "web", "examples", "symmetry"}
-HEAVY = {"duckdb", "matplotlib", "starlette", "numpy.ma", "concurrent.futures", "tempfile"}
+HEAVY = {"duckdb", "vl_convert", "starlette", "numpy.ma", "concurrent.futures", "tempfile"}
 
 
 @pytest.mark.parametrize(("model", "name", "most"), SMALL)

@@ -1,8 +1,7 @@
 """What is drawn, as a frozen value: nodes in places, edges, arrows, groups, and words.
 
 Lengths are pixels, y grows downward, (x, y) is the centre of a node's shape. A scene knows nothing
-of SVG or of matplotlib; `lifagu.drawing.svg` and `lifagu.drawing.painting` turn the same scene into
-both.
+of SVG, into which `lifagu.drawing.svg` turns it.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ class Node:
     x, y, width, height: of its shape; a factor's label
     stands outside, above or below, and all are empty in a large figure. caption: a smaller second
     text. group: its place in the scene's groups, -1 without one. marks: groups shown as a row of
-    dots, as messages that it has heard. members: ids of the ground nodes that a node of a lifted
-    graph stands for, where they are few. title: what is said about it in full, when somebody points
+    dots, as messages that it has heard. title: what is said about it in full, when somebody points
     at it.
     """
 
@@ -61,7 +59,6 @@ class Node:
     observed: bool = False
     below: bool = False
     marks: tuple[int, ...] = ()
-    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,28 +91,10 @@ class Scene(Shown):
     """A figure: everything that is drawn, in its place.
 
     `draw` makes one, notebooks show it, `to_svg`, `to_png` and `to_pdf` turn it into an image.
+    what: graph, colours, lifted or transfers; description: the whole in words, for those who do not
+    see it; notes: sentences that stand below; width, height: without legend and notes; panels: the
+    place and title of each, where there are several.
 
-    Attributes
-    ----------
-    what : str
-        What is shown: graph, colours, lifted or transfers.
-    title : str
-        A heading.
-    description : str
-        The whole in words, for those who do not see it.
-    nodes, edges, arrows : tuple
-        What is drawn: variables and factors, their links, and tables that are taken.
-    groups : tuple
-        What looks alike, with its sign and size.
-    notes : tuple of str
-        Sentences that stand below.
-    width, height : float
-        The size in pixels, without legend and notes.
-    panels : tuple
-        The place and title of each panel, where there are several.
-
-    Examples
-    --------
     >>> import lifagu
     >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
     >>> scene = lifagu.draw(graph)
@@ -152,25 +131,11 @@ _Link = TypeVar("_Link", Edge, Arrow)
 def side_by_side(
     scenes: Sequence[Scene], titles: Sequence[str], title: str, description: str
 ) -> Scene:
-    """Several scenes as panels of one, from left to right.
+    """Several scenes as panels of one, from left to right, with a title below each.
 
-    Parameters
-    ----------
-    scenes
-        The panels, at least one. Equal numbers of groups are equal colours everywhere; the legend
-        is that of the first panel that has the most groups.
-    titles
-        One for each panel, written below it.
-    title, description
-        Of the whole.
+    Equal numbers of groups are equal colours everywhere; the legend is that of the first panel that
+    has the most groups. Ids of nodes get the number of their panel before them, as in ``1:v0``.
 
-    Returns
-    -------
-    Scene
-        Ids of nodes get the number of their panel before them, as in ``1:v0``.
-
-    Examples
-    --------
     >>> import lifagu
     >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
     >>> plain, coloured = lifagu.draw(graph), lifagu.draw(graph, "colours")
@@ -195,7 +160,7 @@ def side_by_side(
     for number, (scene, heading) in enumerate(zip(scenes, titles, strict=True), start=1):
         down = (height - scene.height) / 2
         nodes += [
-            replace(each, id=f"{number}:{each.id}", x=each.x + left, y=each.y + down, members=())
+            replace(each, id=f"{number}:{each.id}", x=each.x + left, y=each.y + down)
             for each in scene.nodes
         ]
         edges += [_renamed(each, number) for each in scene.edges]

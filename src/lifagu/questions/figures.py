@@ -13,9 +13,9 @@ from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.choices import FIGURES, Figure
 from lifagu.basics.inputs import flag, instance
 from lifagu.basics.inputs import path as as_path
+from lifagu.drawing.converting import to_pdf, to_png
 from lifagu.drawing.graphs import Loan, fits, graph_scene, recoloured
 from lifagu.drawing.lifted import LiftedFrom, is_groundable, lifted_scene
-from lifagu.drawing.converting import to_pdf, to_png
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
 from lifagu.errors import FormatError, ModelError, TooLargeError
@@ -108,7 +108,7 @@ def plot(
 ) -> Scene:
     """Write a figure to a file, replacing it in one step, and return it.
 
-    Equal figures give equal bytes. SVG needs nothing else, PNG and PDF need the extra ``plot``.
+    Equal figures give equal bytes as SVG and PNG. PNG and PDF need the extra ``plot``.
 
     Parameters
     ----------
