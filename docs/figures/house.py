@@ -42,13 +42,19 @@ STYLE = """
 
 
 def doors() -> dict[str, set[str]]:
-    """Which room imports which, lazily or not."""
+    """Which room imports which, lazily or not, but for types."""
     found: dict[str, set[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).with_suffix("").parts[0]
         first = AT_THE_ROOT.get(name, name)
         targets = found.setdefault(first, set())
-        for node in ast.walk(ast.parse(path.read_text())):
+        tree = ast.parse(path.read_text())
+        only_types = {
+            inner for each in ast.walk(tree) if _is_for_types(each) for inner in ast.walk(each)
+        }
+        for node in ast.walk(tree):
+            if node in only_types:
+                continue
             names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
                 names = [f"{node.module}.{each.name}" for each in node.names]
@@ -56,6 +62,10 @@ def doors() -> dict[str, set[str]]:
             targets |= {name if name in WHAT else "lifagu" for name in own}
         targets.discard(first)
     return found
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def floors(rooms: dict[str, set[str]]) -> list[list[str]]:
