@@ -268,7 +268,7 @@ def looked(writer: Writer, mark: int, again: bool = True) -> Ended:
         before, left = found_in(writer), rubbish(writer)
         if not again:
             return 0, [before, left, 0, None, []]
-        status = lifagu(writer.command(mark, again=True))
+        status = lifagu(writer.command(mark))
         return 0, [before, left, status, found_in(writer), rubbish(writer)]
 
     return awaited(forked(writer, work))

@@ -8,7 +8,7 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ class Writer:
     """A command that writes a result: which of two, by a mark.
 
     fresh: what is there already is never replaced; rare: it takes long, and is run less often;
-    more: what to add to the command where an earlier run was killed; dumped: what a database holds.
+    dumped: what a database holds.
     """
 
     name: str
@@ -30,7 +30,6 @@ class Writer:
     target: Path
     fresh: bool = False
     rare: bool = False
-    more: list[str] = field(default_factory=list)
     dumped: Callable[[], Any] | None = None
 
     @property
@@ -38,9 +37,9 @@ class Writer:
         """The folder that nothing but results is in."""
         return self.base / "results"
 
-    def command(self, mark: int, again: bool = False) -> list[str]:
+    def command(self, mark: int) -> list[str]:
         """The words of the command line."""
-        return [*self.words(mark), *(self.more if again else [])]
+        return self.words(mark)
 
 
 def model(mark: int, hole: str = "di") -> dict[str, Any]:
@@ -145,7 +144,6 @@ def prepared(base: Path, stack: ExitStack, wanted: list[str] | None) -> list[Wri
         "lift on duckdb",
         ["lift", "in/folderMARK", "--on", "duckdb", "--out", out, "--temp", "work", "--quiet"],
         "out",
-        more=["--resume"],
         rare=True,
     )
     add("impute", ["impute", source, "--out", out], "out")

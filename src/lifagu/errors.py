@@ -31,22 +31,18 @@ class Remedy(StrEnum):
     )
     ASK_FOR_LESS = "observe some variables, give a larger memory_limit, or ask for less at once"
     FEWER_JOINTLY = "ask about fewer variables jointly"
-    MORE_ROUNDS = "allow more rounds, or give a memory_limit within which what still changes fits"
     IN_MEMORY = 'where it fits in memory, open it with on="memory"'
     MEMORY_OR_RULE = (
         'where it fits in memory, open it with on="memory", or name a rule such as by="individuals"'
     )
     MORE_MEMORY_OR_RULE = 'give a larger memory_limit, or name a rule such as by="individuals"'
     LEAVE_OUT = 'leave it out, or open it with on="memory"'
-    NAME_ENGINE = 'name the engine, such as on="duckdb"'
     FILL = "say how they are to be filled: case.fill()"
     WRITE_GROUPS = 'write who is in which group with out=…, or open it with on="memory"'
     FEWER_TYPES = (
         'open it with on="memory", give structure_only=True, or leave out the column individual'
     )
     OTHER_TEMP = "free some of it, or give another folder as temp"
-    SAME_TEMP = "give it as temp, as in the first run"
-    RESUME = "go on with resume=True"
     MAKE_FOLDER = 'make one with lifagu.write(model, "big/")'
     WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.io.write_imputed"
     NO_DATABASE = "leave out database"

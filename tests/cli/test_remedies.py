@@ -132,7 +132,6 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         "logz chain.json --engine ground --memory-limit 10",
     ),
     Remedy.FEWER_JOINTLY: (None, asked(*MANY), f"query chain.json {' '.join(MANY)} --joint"),
-    Remedy.MORE_ROUNDS: (None, lifted(rounds=1), f"{LIFT} --rounds-at-most 1"),
     Remedy.IN_MEMORY: (at_most("lifagu.scale.factor_types.MOST_TYPES"), lifted(), LIFT),
     Remedy.MEMORY_OR_RULE: (None, lifted("people/"), "lift people/ --on duckdb"),
     Remedy.MORE_MEMORY_OR_RULE: (
@@ -150,8 +149,6 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         lifted(),
         LIFT,
     ),
-    Remedy.SAME_TEMP: (None, lifted(resume=True), f"{LIFT} --resume"),
-    Remedy.RESUME: (by_engine(lambda: refusal("ExecutorLostFailure")), lifted(), LIFT),
     Remedy.MAKE_FOLDER: (None, lifted("chain.json"), "lift chain.json --on duckdb"),
     Remedy.WRITE_ELSEWHERE: (
         None,
@@ -183,11 +180,6 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         None,
         lambda: lifagu.open("chain/", on="duckdb").marginals(),
         f"{LIFT} --steps 2",
-    ),
-    Remedy.NAME_ENGINE: (
-        None,
-        lambda: lifagu.open("chain.json", resume=True).lift(),
-        "lift chain.json --resume",
     ),
     Remedy.FILL: (None, lambda: lifagu.open("chain.json").unfilled().lift(), None),
     Remedy.WRITE_GROUPS: (None, lambda: lifted()().model, None),

@@ -12,7 +12,6 @@ from lifagu.learning.chains import Chain
 from lifagu.learning.choosing import chosen
 from lifagu.learning.parameters import Parameters
 from lifagu.learning.polishing import polished
-from lifagu.questions.learning_journal import KeptInFolder, NothingKept
 from lifagu.relational.learning_task import LearningSettings, LearningTask
 from support.learning_tasks import cells, enumerated, table
 
@@ -101,7 +100,7 @@ def test_more_individuals_come_closer_and_polishing_does_no_harm():
         for seed in range(3):
             task = trios(drawn(count, seed))
             parameters = Parameters.of(task, range(3))
-            plain = chosen(parameters, settings, NothingKept())
+            plain = chosen(parameters, settings, {})
             better = polished(parameters, plain.vector, plain.penalty, settings.random("x"))
             each.append([divergence(task, vector, parameters) for vector in (plain.vector, better)])
         found.append(np.mean(each, axis=0))
@@ -112,24 +111,9 @@ def test_more_individuals_come_closer_and_polishing_does_no_harm():
 
 def test_hidden_cells_are_told_better_than_by_frequencies():
     task = trios(drawn(600, 0))
-    found = chosen(Parameters.of(task, range(3)), LearningSettings(), NothingKept())
+    found = chosen(Parameters.of(task, range(3)), LearningSettings(), {})
     assert found.score < found.baseline - 0.05
     assert found.without.max() > 0.05
-
-
-def test_what_was_finished_is_not_computed_again(tmp_path, monkeypatch):
-    task, settings = trios(drawn(200, 1)), LearningSettings(seed=3)
-    parameters = Parameters.of(task, range(3))
-    whole = chosen(parameters, settings, NothingKept())
-    first = chosen(parameters, settings, KeptInFolder(tmp_path, task, settings, resume=False))
-    assert first.vector.tobytes() == whole.vector.tobytes()
-    journal = KeptInFolder(tmp_path, task, settings, resume=True)
-    monkeypatch.setattr("lifagu.learning.choosing.fitted", lambda *_: pytest.fail("computed again"))
-    again = chosen(parameters, settings, journal)
-    assert again.vector.tobytes() == whole.vector.tobytes()
-    other = LearningSettings(seed=4)
-    with pytest.raises(pytest.fail.Exception, match="computed again"):
-        chosen(parameters, other, KeptInFolder(tmp_path, task, other, resume=True))
 
 
 def test_an_interruption_may_keep_what_was_found(monkeypatch):
@@ -142,7 +126,7 @@ def test_an_interruption_may_keep_what_was_found(monkeypatch):
     monkeypatch.setattr("lifagu.learning.choosing.polished", interrupted)
     for keep in (False, True):
         settings = LearningSettings(keep_best=keep)
-        learner = learn.Learner(settings, expectation, NothingKept(), listener(None))
+        learner = learn.Learner(settings, expectation, listener(None))
         if keep:
             found = learner.learn(task)
             assert found.score is None

@@ -10,7 +10,6 @@ from lifagu.learning.choosing import chosen
 from lifagu.learning.composite import Composite
 from lifagu.learning.covariances import covariance, square_root, telling
 from lifagu.learning.parameters import Parameters
-from lifagu.questions.learning_journal import NothingKept
 from lifagu.relational.learning_task import LearningSettings, LearningTask
 from support.learning_tasks import cells, table
 
@@ -40,7 +39,7 @@ def planted(deviations, records, seed=0):
 def cross_entropy(task, truth):
     """How well the learned tables tell new records of the groups, less what is possible."""
     parameters = Parameters.of(task, (0,))
-    found = chosen(parameters, LearningSettings(), NothingKept())
+    found = chosen(parameters, LearningSettings(), {})
     learned = softmax(parameters.stack(found.vector, 0)[1:])
     return float((truth * np.log(truth / learned)).sum(axis=1).mean())
 

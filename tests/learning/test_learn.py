@@ -8,13 +8,12 @@ import pytest
 from lifagu.basics.progress import listener
 from lifagu.inference.expected_counts import expectation
 from lifagu.learning import learn
-from lifagu.questions.learning_journal import NothingKept
 from lifagu.relational.learning_task import LearningSettings, LearningTask
 from support.learning_tasks import cells, table
 
 
 def learned(task):
-    learner = learn.Learner(LearningSettings(), expectation, NothingKept(), listener(None))
+    learner = learn.Learner(LearningSettings(), expectation, listener(None))
     return learner.learn(task).tables
 
 

@@ -304,10 +304,6 @@ def test_every_verb_answers(tmp_path):
         (lambda case: case.add("eve", like="nobody").ask("Epid"), "nobody"),
         (lambda case: case.impute(write=True), "reads no database"),
         (
-            lambda case: lifagu.open(case, resume=True).ask("Epid"),
-            "only work on an engine can be resumed",
-        ),
-        (
             lambda case: lifagu.open(case, memory_limit="2G"),
             "memory_limit is a whole number of bytes",
         ),

@@ -32,7 +32,6 @@ from lifagu.relational.template import Query
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.folder_contents import names
 from lifagu.scale.intake import take_in
-from lifagu.scale.journal import Journal
 from support import replacer
 
 BLOG = "random Boolean A; factor MultiArrayPotential[[1, 2]] (A); obs A = true; query A;"
@@ -395,16 +394,16 @@ def test_nothing_stays_open(folder):
 def test_engines_read_what_was_pinned(where, folder, tmp_path):
     engine = open_engine(where, tmp_path / "work", 2**29)
     try:
-        given = take_in(Journal(engine), folder)
+        given = take_in(engine, folder)
         replacer.folder(folder, 1)
         if where == "duckdb":
-            assert names(Journal(engine), given, "variables", [0, 3]) == ["old0", "old3"]
-            assert names(Journal(engine), given, "factors", [5]) == ["old5"]
+            assert names(engine, given, "variables", [0, 3]) == ["old0", "old3"]
+            assert names(engine, given, "factors", [5]) == ["old5"]
         else:
             with pytest.raises(
                 lifagu.FormatError, match=r"parquet: was changed while it was read; run again"
             ):
-                names(Journal(engine), given, "variables", [0])
+                names(engine, given, "variables", [0])
     finally:
         engine.close()
 
@@ -412,14 +411,14 @@ def test_engines_read_what_was_pinned(where, folder, tmp_path):
 def test_engines_refuse_files_that_are_written_into(folder, tmp_path):
     engine = open_engine("duckdb", tmp_path / "work", 2**29)
     try:
-        given = take_in(Journal(engine), folder)
+        given = take_in(engine, folder)
         shutil.copyfile(
             replacer.beside(folder, 1) / "variables.parquet", folder / "variables.parquet"
         )
         with pytest.raises(
             lifagu.FormatError, match=r"variables.parquet: was changed while it was read; run again"
         ):
-            names(Journal(engine), given, "variables", [0])
+            names(engine, given, "variables", [0])
     finally:
         engine.close()
 
@@ -429,7 +428,7 @@ def test_engines_name_the_file_as_the_user_does(folder, tmp_path):
     engine = open_engine("duckdb", tmp_path / "work", 2**29)
     try:
         with pytest.raises(lifagu.FormatError) as caught:
-            take_in(Journal(engine), folder)
+            take_in(engine, folder)
     finally:
         engine.close()
     assert str(caught.value).startswith(f"{folder / 'tables.parquet'}: cannot be read as Parquet: ")
@@ -446,6 +445,6 @@ def test_a_run_does_not_go_on_with_another_state(folder, tmp_path):
         engine = open_engine("duckdb", tmp_path / "work", 2**29)
         try:
             with pytest.raises(lifagu.FormatError, match=message) if message else nullcontext():
-                take_in(Journal(engine), folder)
+                take_in(engine, folder)
         finally:
             engine.close()

@@ -1,11 +1,10 @@
-"""Answers where the data is: as by enumeration and in memory, whatever SQL does with rows."""
+"""Answers to folders on engines: as by enumeration and in memory, by the lifted model."""
 
 import decimal
 import json
 import math
 import random
 import re
-from contextlib import closing
 from decimal import Decimal
 from itertools import combinations, permutations
 
@@ -16,15 +15,12 @@ from hypothesis import strategies as st
 
 import lifagu
 from lifagu.inference.prepared import Result
-from lifagu.questions.by_sql import support as behind
-from lifagu.questions.by_sql.asking import plan_by_sql, plan_on
-from lifagu.questions.by_sql.completing import fill_on
+from lifagu.questions.by_sql import asking
+from lifagu.questions.by_sql.asking import plan_by_sql
 from lifagu.questions.place import Place
 from lifagu.questions.planning import prepare
-from lifagu.scale.eliminating import blocks, loading, rows
-from lifagu.scale.engines.opening import open_engine
-from lifagu.scale.journal import Journal
-from support.by_sql import WAYS, Told, cases
+from lifagu.scale import lifted_model
+from support.by_sql import WAYS, cases
 from support.helpers import ROOT, graph_of, mostly_full, random_model, run_cli
 from support.naive import graphs as naive
 from support.parquet_folders import make_folder
@@ -36,20 +32,12 @@ from support.strategies import observed_graphs
 LIMIT = 2**30
 
 
-def plan(
-    folder, questions, evidence=None, enough=0, limit=LIMIT, filling=None, say=None, on="duckdb"
-):
-    place = Place(on, limit, progress=Told(say))
-    return plan_by_sql(folder, questions, evidence or {}, filling, place, enough=enough)
+def plan(folder, questions, evidence=None, limit=LIMIT, filling=None, on="duckdb"):
+    return plan_by_sql(folder, questions, evidence or {}, filling, Place(on, limit))
 
 
 def ask(folder, questions, evidence=None, **settings):
     return plan(folder, questions, evidence, **settings).run()
-
-
-def rounds(said):
-    """What was said about rounds."""
-    return [text for text in said if text.startswith(("sum ", "count "))]
 
 
 @pytest.fixture
@@ -186,28 +174,52 @@ def test_equal_to_answers_in_memory_long(folder, seed):
     check_against_memory(folder, seed, people=random.Random(seed).randint(2, 10))
 
 
-@pytest.mark.parametrize("ordered", [True, False], ids=["all pairs", "each pair once"])
-def test_interchangeable_variables_are_counted(folder, ordered):
-    """Pairs of people beside a hub: in all orders any table will do, else a symmetric one."""
-    people = 24
-    builder = lifagu.FactorGraph.build().variables(
-        ["H", *(f"S{person}" for person in range(people))]
-    )
-    table = [1, 1.2, 0.9, 1.3] if ordered else [1, 1.1, 1.1, 1.3]
-    for one, other in (permutations if ordered else combinations)(range(people), 2):
-        builder.factor(
-            f"p{one}.{other}",
-            [f"S{one}", f"S{other}", "H"],
-            [value * h for value in table for h in (1, 0.99)],
-        )
-    graph = builder.graph()
+def society(rng, people, twisted):
+    """A circle of three or four variables around each person, drugs below, a hub above.
+
+    twisted: circles go through two persons in turn, which colours cannot tell.
+    """
+    builder = lifagu.FactorGraph.build().variable("H", ["lo", "mid", "hi"])
+    size, drugs = rng.choice([3, 4]), rng.randint(0, 3)
+    tables = [[rng.choice([0.5, 1, 2, 3]) for _ in range(4)] for _ in range(size)]
+    below = [rng.choice([1, 2, 5]) for _ in range(4)]
+    above = [rng.choice([1, 2, 3]) for _ in range(6)]
+    for person in range(people):
+        builder.variables([f"V{person}.{place}" for place in range(size)])
+    for person in range(people):
+        for place, table in enumerate(tables):
+            other = person ^ 1 if twisted and place == size - 1 and person ^ 1 < people else person
+            scope = [f"V{person}.{place}", f"V{other}.{(place + 1) % size}"]
+            builder.factor(f"f{person}.{place}", scope, table)
+        for twin in range(1 + (drugs == 2)):
+            builder.factor(f"g{person}.{twin}", [f"V{person}.0", "H"], above)
+        for drug in range(drugs):
+            builder.variable(f"D{person}.{drug}")
+            builder.factor(f"d{person}.{drug}", [f"D{person}.{drug}", f"V{person}.1"], below)
+    return builder.graph()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("twisted", [False, True])
+def test_circles_of_alike_variables(folder, seed, twisted, monkeypatch):
+    """Where ways around circles end is compared for everybody; nothing is taken from colours."""
+    rng = random.Random(seed)
+    graph = society(rng, 6, twisted)
     lifagu.write(graph, folder)
-    said = []
-    found = ask(folder, [["S3", "H"]], say=said.append)
-    assert rounds(said)[0].startswith(f"count {people - 1} interchangeable variables: ")
-    expected = lifagu.query(graph, "S3", "H")
-    np.testing.assert_allclose(found.answers[0].probabilities, expected.probabilities, rtol=1e-9)
-    assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-12)
+    placed, agree = [], lifted_model._Placing._agree
+    monkeypatch.setattr(
+        lifted_model._Placing,
+        "_agree",
+        lambda self, part: (placed.append(agree(self, part)), placed[-1])[1],
+    )
+    questions = [["H"], ["V3.0"], ["V0.1", "V1.2"]]
+    for asked in ([], questions[:1], questions):
+        placed.clear()
+        found, expected = ask(folder, asked), prepare(graph, asked).run()
+        assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9)
+        for mine, theirs in zip(found.answers, expected.answers, strict=True):
+            np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9)
+        assert len(asked) > 1 or placed == [not twisted]
 
 
 def all_pairs(rng, people):
@@ -247,43 +259,18 @@ def all_pairs(rng, people):
     return builder.graph()
 
 
-def check_counting(folder, seed, people):
-    """Whether anything was counted; the answer is right in any case."""
+@pytest.mark.parametrize("seed", mostly_full(range(30), always=range(6)))
+def test_pairs_are_listed_where_they_are_few(folder, seed):
     rng = random.Random(seed)
-    graph, questions, said = (
-        all_pairs(rng, people),
-        rng.choice([[], [["H"]], [["S0"]], [["S1"], ["H", "S2"]]]),
-        [],
-    )
+    graph = all_pairs(rng, people=6)
+    questions = rng.choice([[], [["H"]], [["S0"]], [["S1"], ["H", "S2"]]])
     evidence = {"S3": "true"} if rng.random() < 0.3 else {}
     lifagu.write(graph, folder)
     expected = prepare(graph, questions, evidence).run()
-    found = ask(folder, questions, evidence, say=said.append)
+    found = ask(folder, questions, evidence)
     assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
     for mine, theirs in zip(found.answers, expected.answers, strict=True):
         np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
-    return any("interchangeable" in text for text in said)
-
-
-def test_counting_before_summing_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_ROWS", 1)
-    seeds = (0, 1, 2, 3, 4, 5, 10, 13)  # in some of which nothing can be counted
-    counted = [check_counting(tmp_path / str(seed), seed, people=6) for seed in seeds]
-    assert 2 < sum(counted) < 8
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(1000, 2000))
-def test_counting_before_summing_out_long(folder, seed, monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_ROWS", 1)
-    check_counting(folder, seed, people=random.Random(seed).randint(4, 7))
-
-
-@pytest.mark.parametrize("seed", mostly_full(range(6), always=range(3)))
-def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
-    """Where merging makes too many tables, rows stay, and only what is proved is counted."""
-    monkeypatch.setattr(rows, "MOST_LABELS", 1)
-    check_against_memory(folder, seed, people=4)
 
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -317,7 +304,7 @@ def test_any_names_any_labels(tmp_path_factory, observed):
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]))
 def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
-    """Unknown factors are filled as in memory before rows get fewer, in all ways SQL knows."""
+    """Unknown factors are filled as in memory, in all ways SQL knows."""
     graph, evidence = observed
     folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
@@ -367,7 +354,7 @@ def test_a_case_is_asked_as_in_memory(tmp_path_factory, observed, ways, data):
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_names_that_do_not_fit(folder):
+def test_names_that_do_not_fit(folder, monkeypatch):
     """What an answer rests on is counted, and the first factors are named, as many as fit."""
     builder = lifagu.FactorGraph.build().variable("H").factor("g", ["H"], [1, 2])
     for number in range(30):
@@ -375,35 +362,12 @@ def test_names_that_do_not_fit(folder):
             f"f{number}", [f"A{number}", "H"], None if number else [1, 2, 3, 4]
         )
     lifagu.write(builder.graph(), folder)
-    with closing(open_engine("duckdb", folder.parent / "database", LIMIT)) as engine:
-        whole = fill_on(Journal(engine), folder, {}, lifagu.Filling(), print)
-        (whole_support,) = behind.supports(whole, [[0]], LIMIT, print)
-        (support,) = behind.supports(whole, [[0]], 5 * behind.NAME, print)
-    assert whole_support.rests_on == tuple(f"f{number}" for number in range(1, 30))
-    assert (support.rests_on, support.weakest_share) == (
-        whole_support.rests_on[:5],
-        whole_support.weakest_share,
-    )
-    assert support.notes == ("rests on 29 transferred factors, of which the first 5 are named",)
-
-
-def test_a_power_that_is_another_table(folder, monkeypatch):
-    """f twice on a pair is g, which another pair has: rows are told apart before counting."""
-    people = range(4)
-    builder = lifagu.FactorGraph.build().variables([f"A{person}" for person in people])
-    pairs = list(combinations(people, 2))
-    for number, (one, other) in enumerate(pairs):
-        builder.factor(f"g{number}", [f"A{one}", f"A{other}"], [4, 1, 1, 9])
-        if number < 2:
-            for twin in "ab":
-                builder.factor(f"f{number}{twin}", [f"A{one}", f"A{other}"], [2, 1, 1, 3])
-    graph = builder.graph()
-    lifagu.write(graph, folder)
-    monkeypatch.setattr(blocks, "MOST_ROWS", 1)
-    found = ask(folder, [["A3"]])
-    expected = lifagu.query(graph, "A3", engine="enumerate")
-    np.testing.assert_allclose(found.answers[0].probabilities, expected.probabilities, rtol=1e-12)
-    assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-12)
+    (whole,) = ask(folder, [["H"]], filling=lifagu.Filling()).answers
+    assert whole.rests_on == tuple(f"f{number}" for number in range(1, 30))
+    monkeypatch.setattr(asking, "NAME", int(asking.BESIDE * LIMIT) // 5)
+    (cut,) = ask(folder, [["H"]], filling=lifagu.Filling()).answers
+    assert (cut.rests_on, cut.weakest_share) == (whole.rests_on[:5], whole.weakest_share)
+    assert cut.notes == ("rests on 29 transferred factors, of which the first 5 are named",)
 
 
 # ---- what has no answer, and what is wrong
@@ -443,31 +407,23 @@ def test_many_unknown_factors(folder):
         ask(folder, [["A"]])
 
 
-@pytest.mark.parametrize("closed", [True, False], ids=["ring", "path"])
-def test_rings_and_paths_are_halved(folder, closed):
-    """Two ends, or none, do not keep the rest waiting."""
+def test_rings_are_refused_where_they_are_many(folder, capsys, monkeypatch):
+    """All variables of a ring look alike, and one does not answer for all."""
     size = 200
     builder = lifagu.FactorGraph.build().variables([f"V{number}" for number in range(size)])
-    for number in range(size - 1 + closed):
+    for number in range(size):
         builder.factor(f"f{number}", [f"V{number}", f"V{(number + 1) % size}"], [1, 2, 3, 5])
     graph = builder.graph()
     lifagu.write(graph, folder)
-    said = []
-    found = ask(folder, [["V0"]], enough=20, say=said.append)
-    assert len(rounds(said)) < 12
-    expected = lifagu.query(graph, "V0")
-    np.testing.assert_allclose(found.answers[0].probabilities, expected.probabilities, rtol=1e-9)
-    assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-12)
-
-
-def test_tables_without_number_are_refused(folder, monkeypatch):
-    monkeypatch.setattr(loading, "MOST_LABELS", 2)
-    make_epidemic(folder, 3)
-    with pytest.raises(
-        lifagu.TooLargeError,
-        match="there are 3 different tables, too many for SQL; where it fits in memory, open",
-    ):
-        ask(folder, [["x0"]])
+    assert ask(folder, []).log_partition == pytest.approx(lifagu.log_partition(graph), rel=1e-12)
+    monkeypatch.setattr(lifted_model, "MOST_LISTED", 500)
+    status, _, err = run_cli(capsys, "logz", str(folder), "--on", "duckdb")
+    assert (status, err) == (
+        4,
+        "error: the lifted model is too large: what looks alike there hangs together in rings or "
+        "pairs, with 600 arguments to be listed, and 500 may be; where it fits in memory, take "
+        "--on memory\n",
+    )
 
 
 def test_everything_observed(folder):
@@ -590,34 +546,26 @@ def test_a_million_arguments_under_a_memory_limit(folder, tmp_path):
     """Nine million bytes per column and more, in a tenth of what the graph needs in memory."""
     people = 115_000
     make_epidemic(folder, people)
-    said = []
-    found = ask(folder, [["x0"]], enough=1000, limit=100 * 2**20, say=said.append)
+    found = ask(folder, [["x0"]], limit=200 * 2**20)
     log_partition, odds = closed_form(people)
     assert found.log_partition == pytest.approx(log_partition, rel=1e-14)
     assert found.answers[0].log_probabilities[1] - found.answers[0].log_probabilities[
         0
     ] == pytest.approx(odds, rel=1e-12)
-    assert [text.partition(":")[0] for text in rounds(said)] == [
-        f"sum {3 * people} variables out of the only row they are in",
-        f"sum out {people} variables by class",
-    ]
 
 
-def test_rows_that_cannot_be_made_fewer_are_refused(folder, tmp_path):
-    """A clique of different tables: nothing is alike, so all that is left would be listed."""
-    names = [f"V{number}" for number in range(30)]
+def test_a_lifted_model_that_is_too_large_is_refused(folder):
+    """A clique of different tables: nothing is alike."""
+    names = [f"V{number}" for number in range(300)]
     builder = lifagu.FactorGraph.build().variables(names)
     for number, (one, other) in enumerate(combinations(names, 2)):
         builder.factor(f"f{number}", [one, other], [1, 2, 3, 4 + number])
     lifagu.write(builder.graph(), folder)
-    opened = open_engine("duckdb", tmp_path / "database", LIMIT)
     with pytest.raises(
         lifagu.TooLargeError,
-        match=r"435 rows are left .* \(every variable that is left stands in more",
+        match=r"^the lifted model is too large: 90000 arguments do not look alike, and \d+ fit",
     ):
-        plan_on(Journal(opened), folder, [["V0"]], {}, None, 1000, 0, print)
-    assert not [name for name in opened.names() if name.startswith("answer_")]
-    opened.close()
+        ask(folder, [["V0"]], limit=200 * 2**20)
 
 
 def test_the_command_line(folder, capsys):
@@ -680,7 +628,7 @@ def test_auto_says_why_it_goes_elsewhere(folder, capsys):
         "note: duckdb was chosen: 360001 arguments need about 85.8 MiB, beyond the limit "
         "of 80 MiB\n"
     )
-    assert "rows in duckdb, 1 round:" in err
+    assert "lifted by duckdb: 160001 variables in 4 classes, 120001 factors in 3" in err
 
 
 @pytest.mark.parametrize(

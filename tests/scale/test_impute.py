@@ -7,11 +7,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from lifagu.questions.by_sql import asking
-from support.by_sql import WAYS, Told, stop_at
+from support.by_sql import WAYS
 from support.graphs_for_engines import big_graph, chain
-from support.helpers import mostly_full, run_cli, sampled
-from support.same_results import assert_imputed_alike, assert_same_imputed
+from support.helpers import mostly_full, run_cli
+from support.same_results import assert_imputed_alike
 from support.strategies import observed_graphs
 
 LIMIT = 2**28
@@ -36,32 +35,6 @@ def test_a_million_arguments(tmp_path, people):
     holes = 3 * people // 10
     assert found.filled == holes
     assert found.marginals.lent.tolist() == [holes, 0, holes, holes]
-
-
-@pytest.mark.parametrize(
-    "line",
-    sampled(
-        ["passing colours", "round 2", "sum ", "answering", "finding what", "writing tables"],
-        step=3,
-    ),
-)
-def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
-    monkeypatch.setattr(asking, "ENOUGH", 4)  # so that there is something to sum out
-    lifagu.write(chain(12), tmp_path / "big")
-    queries, place = ["v9", "v0"], {"on": "duckdb", "temp": tmp_path / "temp"}
-    expected = lifagu.open(tmp_path / "big", on="memory").impute(queries, out=tmp_path / "memory")
-    with pytest.raises(KeyboardInterrupt):
-        lifagu.open(tmp_path / "big", progress=stop_at(line), **place).impute(
-            queries, out=tmp_path / "sql"
-        )
-    assert not (tmp_path / "sql").exists()
-    told = Told()
-    found = lifagu.open(tmp_path / "big", resume=True, progress=told, **place).impute(
-        queries, out=tmp_path / "sql"
-    )
-    assert_same_imputed(found, expected, tmp_path / "sql", tmp_path / "memory")
-    assert "finding what answers rest on" in told.lines
-    assert not list((tmp_path / "temp").iterdir())
 
 
 def test_what_works_in_memory_only(tmp_path):
@@ -112,7 +85,6 @@ def test_the_command_line(tmp_path, capsys):
             "what duckdb finds is written as Parquet; name a folder without",
         ),
         (["--on", "duckdb", "--write"], "--write works in memory only"),
-        (["--on", "memory", "--resume"], "only work on an engine can be resumed"),
         (["--on", "duckdb", "--unknown", "bounds"], "unknown bounds works in memory only"),
         (["--on", "duckdb", "--queries", "nobody"], "there is no variable 'nobody' in the model"),
     ):

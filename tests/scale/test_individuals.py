@@ -15,16 +15,13 @@ from lifagu.questions.by_sql.completing import fill_on
 from lifagu.questions.requested_marginals import near_unknown
 from lifagu.scale import individuals
 from lifagu.scale.engines.opening import open_engine
-from lifagu.scale.journal import Journal
 from lifagu.scale.near_unknown_factors import find_near
 from support.by_sql import (
     BY_INDIVIDUALS,
     WAYS_FOR_INDIVIDUALS,
-    Forgetful,
     cases,
     lifted_by_sql,
     lifted_in_memory,
-    stop_at,
 )
 from support.graphs_for_engines import hospital
 from support.helpers import ROOT, mostly_full, sampled
@@ -120,17 +117,6 @@ def test_texts_in_place_of_lists(tmp_path):
     assert units == [("individual",)]
 
 
-@pytest.mark.parametrize("line", ["finding what", "passing colours", "writing factors"])
-def test_an_interrupted_run_goes_on(tmp_path, line):
-    make_folder(tmp_path / "big", **PEOPLE)
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory", **BY_INDIVIDUALS)
-    place = {"ways": BY_INDIVIDUALS, "temp": tmp_path / "temp"}
-    with pytest.raises(KeyboardInterrupt):
-        lifted_by_sql(tmp_path / "big", tmp_path / "sql", progress=stop_at(line), **place)
-    lifted_by_sql(tmp_path / "big", tmp_path / "sql", resume=True, **place)
-    assert_same_tables(tmp_path / "sql", tmp_path / "memory")
-
-
 def test_too_many_sorts_of_individuals(tmp_path, monkeypatch):
     make_folder(tmp_path / "big", **PEOPLE)
     monkeypatch.setattr(individuals, "MOST_TYPES", 5)
@@ -204,7 +190,7 @@ def check_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
         lifagu.write(graph, place / "big", evidence)
     graph, seen = lifagu.read(place / "big"), lifagu.io.read_evidence(place / "big")
     with closing(open_engine("duckdb", place / "engine")) as engine:
-        whole = fill_on(Journal(engine), place / "big", {}, lifagu.Filling(), lambda _: None)
+        whole = fill_on(engine, place / "big", {}, lifagu.Filling(), lambda _: None)
         for table, owners in (
             ("variable", variable_owners(graph)),
             ("factor", factor_owners(graph)),
@@ -214,14 +200,14 @@ def check_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
                 each: first.index(owner) for each, owner in enumerate(owners.tolist()) if owner >= 0
             }
             if whole.given.has_individuals:
-                individuals.find_owners(whole.journal, whole.given)
+                individuals.find_owners(whole.engine, whole.given)
                 assert dict(engine.rows(f"SELECT id, owner FROM {table}_owners")) == named
             else:
                 assert not named
         for most in (2, 100):
             expected, count = near_unknown(lifagu.transfer(graph), graph.evidence(seen), most)
             unknown, free = whole.types.first[whole.types.table < 0], np.flatnonzero(~whole.hard)
-            found = find_near(Forgetful(engine), whole.given, unknown, free, most)
+            found = find_near(engine, whole.given, unknown, free, most)
             assert found == (expected.tolist(), count)
 
 

@@ -1,9 +1,6 @@
 """Folders lifted where they are: as in memory, out of core, interrupted, on a broken cluster."""
 
-import json
-import os
 import random
-import subprocess
 import sys
 
 import duckdb
@@ -22,19 +19,9 @@ from lifagu.scale.colour_rounds import Sizes, pass_colours
 from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.finishing_in_memory import finisher
-from lifagu.scale.journal import Journal
-from support.by_sql import (
-    BY_INDIVIDUALS,
-    WAYS,
-    Forgetful,
-    Told,
-    cases,
-    lifted_by_sql,
-    lifted_in_memory,
-    stop_at,
-)
+from support.by_sql import BY_INDIVIDUALS, WAYS, Told, cases, lifted_by_sql, lifted_in_memory
 from support.graphs_for_engines import big_graph, chain
-from support.helpers import mostly_full, run_cli
+from support.helpers import run_cli
 from support.parquet_folders import make_folder
 from support.parquet_mistakes import MISTAKES
 from support.same_results import assert_same_groups, assert_same_lift, assert_same_tables
@@ -105,7 +92,7 @@ def passed(engine, scopes, variable_start, factor_start, memory=None, most_round
     colours = len(np.unique(variable_start)) + len(np.unique(factor_start))
     sizes = Sizes(len(variable_start), len(factor_start), colours + 2)
     finish = None if memory is None else finisher(sizes, _refined, memory)
-    state = pass_colours(Forgetful(engine), sizes, most_rounds, finish)
+    state = pass_colours(engine, sizes, most_rounds, finish)
     found = []
     for table in (state.variables, state.factors):
         (column,) = engine.columns(f"SELECT colour FROM {table} ORDER BY id")
@@ -154,7 +141,7 @@ def test_what_still_changes_is_handed_over(engine):
 
     sizes = Sizes(31, 28, 3)
     passed(engine, *arrays, most_rounds=1000)
-    state = pass_colours(Forgetful(engine), sizes, 1000, finisher(sizes, refine, 2**20))
+    state = pass_colours(engine, sizes, 1000, finisher(sizes, refine, 2**20))
     assert (state.round, seen) == (4, [44])
     for mine, theirs in zip(passed(engine, *arrays, memory=2**20)[0], kernel(*arrays), strict=True):
         np.testing.assert_array_equal(mine, theirs)
@@ -307,77 +294,6 @@ def check_little_memory(tmp_path, people, unknown):
 # ---- interrupted and refused
 
 
-def counted_creates(monkeypatch):
-    made, create = [], DuckEngine.create
-    monkeypatch.setattr(
-        DuckEngine,
-        "create",
-        lambda self, name, query: (made.append(name), create(self, name, query)),
-    )
-    return made
-
-
-@pytest.mark.parametrize(
-    "line",
-    mostly_full(
-        ["finding types", "passing colours", "round 1", "round 3", "writing factors"],
-        always=["round 1", "writing factors"],
-    ),
-)
-def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
-    """Whatever was finished is not done again, and the result is the same."""
-    lifagu.write(chain(12), tmp_path / "big")
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    made = counted_creates(monkeypatch)
-    lifted_by_sql(tmp_path / "big", tmp_path / "sql")
-    whole = len(made)
-    made.clear()
-    with pytest.raises(KeyboardInterrupt):
-        lifted_by_sql(
-            tmp_path / "big", tmp_path / "again", temp=tmp_path / "temp", progress=stop_at(line)
-        )
-    assert not (tmp_path / "again").exists()
-    lifted_by_sql(tmp_path / "big", tmp_path / "again", temp=tmp_path / "temp", resume=True)
-    assert whole <= len(made) <= whole + 3
-    assert_same_tables(tmp_path / "again", tmp_path / "memory")
-    assert not list((tmp_path / "temp").iterdir())
-
-
-def test_a_killed_process_leaves_what_it_finished(tmp_path):
-    lifagu.write(chain(12), tmp_path / "big")
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    script = (
-        "import os, sys, lifagu\n"
-        "from lifagu.basics.progress import Told\n"
-        "class Deadly(Told):\n"
-        "    def stage(self, text):\n"
-        "        if text.startswith('round 2'):\n"
-        "            os._exit(9)\n"
-        "lifagu.open(sys.argv[1], on='duckdb', temp=sys.argv[3], "
-        "progress=Deadly()).lift(out=sys.argv[2])\n"
-    )
-    places = [str(tmp_path / each) for each in ("big", "sql", "temp")]
-    done = subprocess.run([sys.executable, "-c", script, *places], env=os.environ, check=False)
-    assert done.returncode == 9
-    (kept,) = (tmp_path / "temp").iterdir()
-    assert "half 4" in json.loads((kept / "journal.json").read_text())
-    lifted_by_sql(places[0], places[1], temp=places[2], resume=True)
-    assert_same_tables(places[1], tmp_path / "memory")
-
-
-def test_resuming_another_run_starts_anew(tmp_path):
-    lifagu.write(chain(6), tmp_path / "big")
-    with pytest.raises(KeyboardInterrupt):
-        lifted_by_sql(tmp_path / "big", None, temp=tmp_path / "temp", progress=stop_at("round 1"))
-    found = lifted_by_sql(
-        tmp_path / "big", None, ways={"theta": 1.0}, temp=tmp_path / "temp", resume=True
-    )
-    assert found.unknown == 2
-    assert len(list((tmp_path / "temp").iterdir())) == 1  # of the first run, which can still go on
-    with pytest.raises(lifagu.ModelError, match="give it as temp"):
-        lifted_by_sql(tmp_path / "big", None, resume=True)
-
-
 def test_too_little_memory_and_a_full_disk(tmp_path):
     """Both end with one line that says which, and leave neither output nor tables."""
     lifagu.write(big_graph(20_000), tmp_path / "big")
@@ -389,13 +305,7 @@ def test_too_little_memory_and_a_full_disk(tmp_path):
     opened.run("SET max_temp_directory_size = '1MB'")
     with pytest.raises(lifagu.TooLargeError, match="the disk is full; free some of it"):
         lift_on(
-            Journal(opened),
-            tmp_path / "big",
-            {},
-            lifagu.Filling(),
-            Place("duckdb"),
-            tmp_path / "out",
-            2**30,
+            opened, tmp_path / "big", {}, lifagu.Filling(), Place("duckdb"), tmp_path / "out", 2**30
         )
     opened.close()
     assert not (tmp_path / "out").exists()
@@ -429,7 +339,6 @@ def test_lift_on_the_command_line(tmp_path, capsys):
         ),
         (["--json"], "--json works in memory only"),
         (["--out", "model.json"], "model.json: what duckdb finds is written into a folder"),
-        (["--resume"], "name it with --temp"),
         (["--evidence", "nobody=true"], "there is no variable 'nobody' in the model"),
         (["--evidence", "v0=maybe"], "variable 'v0' has no value 'maybe'"),
     ],

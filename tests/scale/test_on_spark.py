@@ -7,7 +7,6 @@ import pytest
 
 import lifagu
 from lifagu.scale.engines.opening import open_engine
-from lifagu.scale.journal import Journal
 from support.by_sql import (
     BY_INDIVIDUALS,
     WAYS_FOR_INDIVIDUALS,
@@ -15,7 +14,6 @@ from support.by_sql import (
     lifted_by_sql,
     lifted_in_memory,
 )
-from support.connected_parts import assert_same_parts, random_links
 from support.graphs_for_engines import ONE, OTHER, big_graph, hospital, people
 from support.same_results import (
     assert_as_from_memory_or_refused,
@@ -70,13 +68,6 @@ def test_what_all_agree_on_is_filled_by_default(tmp_path, refused):
     graph = people((ONE, ONE), (ONE, ONE), (None, ONE), (last, ONE), test_p1=[5.0])
     lifagu.write(graph, tmp_path / "big")
     assert_as_from_memory_or_refused(tmp_path, refused, on=ON)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_connected_parts(tmp_path, seed):
-    opened = open_engine(ON, tmp_path)
-    assert_same_parts(Journal(opened), *random_links(random.Random(seed)), enough=2)
-    opened.close()
 
 
 def test_a_million_arguments(tmp_path):

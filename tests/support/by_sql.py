@@ -1,7 +1,6 @@
 """The same work in memory and by SQL on an engine, and being told how far it is."""
 
 import lifagu
-from lifagu.scale.journal import Journal
 
 BY_INDIVIDUALS = {"by": "individuals"}
 WAYS = [
@@ -50,20 +49,3 @@ def lifted_in_memory(folder, out, evidence=None, **ways):
 
 def lifted_by_sql(folder, out, evidence=None, ways=None, **place):
     return case(folder, evidence, ways, **place).lift(out=out)
-
-
-class Forgetful(Journal):
-    """A journal that keeps nothing, so that one engine serves many graphs."""
-
-    def once(self, step, work):
-        return work()
-
-
-def stop_at(line):
-    """Progress that interrupts the work where it is told a line that starts so."""
-
-    def stop(text):
-        if text.startswith(line):
-            raise KeyboardInterrupt
-
-    return Told(stop)

@@ -20,12 +20,12 @@ _OWN = re.compile(rf"{PREFIX}[a-z]+-[0-9a-f]{{20}}")
 
 
 @contextmanager
-def temporary_folder(what: str) -> Iterator[Path]:
+def temporary_folder(what: str, within: Path | None = None) -> Iterator[Path]:
     """A folder of this run alone, gone afterwards; what: a word for its name.
 
     There is a file in it that keeps it from being taken for one of a killed run.
     """
-    place = Path(tempfile.gettempdir())
+    place = within or Path(tempfile.gettempdir())
     _tidy(place)
     folder = place / f"{PREFIX}{what}-{secrets.token_hex(10)}"
     with held(folder):

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 Options = argparse.Namespace
 _Found = TypeVar("_Found")
-PLACE = {
-    "on": "on",
-    "memory_limit": "memory_limit",
-    "temp": "temp",
-    "resume": "resume",
-    "rounds_at_most": "rounds",
-}
+PLACE = {"on": "on", "memory_limit": "memory_limit", "temp": "temp"}
 
 
 @contextmanager
@@ -35,20 +29,12 @@ def opened(
     """The case that the options describe, and its progress on the terminal.
 
     learn: whether tables that are to be learned are learned once they are needed.
-    If the work ends before it is done, a note says where to find what was finished.
     """
     with closing(ProgressLine(getattr(options, "quiet", False))) as progress:
-        try:
-            case = _case(options, path or options.model, progress, learn)
-            for warning in case.warnings:
-                note(f"warning: {warning}")
-            yield case, progress
-        except (KeyboardInterrupt, lifagu.TooLargeError):
-            progress.close()
-            if getattr(options, "temp", None):
-                kept = f"what was finished is kept in {options.temp}; go on with --resume"
-                note(f"note: {kept}", options.quiet)
-            raise
+        case = _case(options, path or options.model, progress, learn)
+        for warning in case.warnings:
+            note(f"warning: {warning}")
+        yield case, progress
 
 
 def opening(options: Options) -> dict[str, Any]:

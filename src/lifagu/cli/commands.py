@@ -256,8 +256,6 @@ def learn(options: Options) -> None:
     from lifagu.cli.learned import report
     from lifagu.questions.writing_learned import check_learned
 
-    if options.resume and not options.temp:
-        raise lifagu.ModelError("--resume goes on with what is kept in a folder; name it by --temp")
     if options.out:
         check_learned(options.out, options.model)
     with opened(options) as (case, progress):

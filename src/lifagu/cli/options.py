@@ -308,13 +308,6 @@ def on(parser: Parser) -> None:
     value(parser, "--on", "WHERE", text, type=values.place, default="auto")
     text = "where a database keeps what does not fit in memory (default: the system's place)"
     value(parser, "--temp", "DIR", text)
-    flag(parser, "--resume", "go on with what an interrupted run on an engine has kept in --temp")
-
-
-def rounds_at_most(parser: Parser) -> None:
-    """How long colours may change on an engine."""
-    text = "rounds of colour passing on an engine before it gives up"
-    count(parser, "--rounds-at-most", "N", 1, 1000, text)
 
 
 def belief_propagation(parser: Parser) -> None:

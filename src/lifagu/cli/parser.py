@@ -82,7 +82,6 @@ def _lift(parser: Parser) -> None:
     value(parser, "--out", "FILE", text)
     options.json(parser)
     options.on(parser)
-    options.rounds_at_most(parser)
     options.quiet(parser)
 
 
@@ -146,7 +145,6 @@ def _impute(parser: Parser) -> None:
     options.evidence(parser)
     options.engine(parser, EXACT_ENGINES, explain=False)
     options.on(parser)
-    options.rounds_at_most(parser)
     options.json(parser)
     options.quiet(parser)
 
@@ -198,9 +196,6 @@ def _learn(parser: Parser) -> None:
     value(parser, "--out", "FILE", text)
     count(parser, "--seed", "S", 0, 0, "of all that is random")
     count(parser, "--restarts", "N", 1, 4, "times that hidden relations are begun anew")
-    text = "keep there what is finished, so that an interrupted run can go on"
-    value(parser, "--temp", "DIR", text)
-    flag(parser, "--resume", "go on with what an interrupted run has kept in --temp")
     flag(parser, "--keep-best", "on Ctrl-C, end with the tables found so far")
     options.json(parser)
     options.quiet(parser)

@@ -16,20 +16,16 @@ FLAGS = {
         "observe some variables (--evidence), raise --memory-limit, or ask for less at once"
     ),
     Remedy.FEWER_JOINTLY: "ask about fewer variables, or leave out --joint",
-    Remedy.MORE_ROUNDS: "raise --rounds-at-most, or --memory-limit until what still changes fits",
     Remedy.IN_MEMORY: "where it fits in memory, take --on memory",
     Remedy.MEMORY_OR_RULE: (
         "where it fits in memory, take --on memory, or name a rule such as --fill individuals"
     ),
     Remedy.MORE_MEMORY_OR_RULE: ("raise --memory-limit, or name a rule such as --fill individuals"),
     Remedy.LEAVE_OUT: "leave it out, or take --on memory",
-    Remedy.NAME_ENGINE: "name the engine with --on",
     Remedy.FILL: "choose how to fill them, such as with --theta",
     Remedy.WRITE_GROUPS: "write who is in which group with --out, or take --on memory",
     Remedy.FEWER_TYPES: "take --on memory or --structure-only, or leave out the column individual",
     Remedy.OTHER_TEMP: "free some of it, or name another folder with --temp",
-    Remedy.SAME_TEMP: "name it with --temp, as in the first run",
-    Remedy.RESUME: "go on with --resume",
     Remedy.MAKE_FOLDER: "make one with: lifagu convert MODEL big/",
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",

@@ -29,7 +29,7 @@ from lifagu.learning.scales import (
     multiplied_kinds,
     next_round,
 )
-from lifagu.relational.learning_task import LearningJournal, LearningSettings
+from lifagu.relational.learning_task import LearningSettings
 
 HIDDEN = 0.2  # the share of observed cells that are hidden while choosing
 TRIED = {"joint": (2.5, 4.0, 6.0), "condition": (1.0, 1.5, 2.2)}
@@ -57,10 +57,10 @@ class Chosen:
 def chosen(
     parameters: Parameters,
     settings: LearningSettings,
-    journal: LearningJournal,
+    latest: dict[str, Floats],
     heard: Heard | None = None,
 ) -> Chosen:
-    """Learn the tables of some parameters together."""
+    """Learn the tables of some parameters together; latest: takes what is found meanwhile."""
     parameters = parameters.smoothed
     values = [each.values for each in parameters.task.relations]
     random = settings.random("hiding")
@@ -69,28 +69,20 @@ def chosen(
     seen = [np.where(each >= 0, -1, label) for each, label in zip(hidden, values, strict=True)]
     asked = [at_most(each, settings.sample, random) for each in hidden]
 
-    scaled = _scaled(Composite.of(parameters, values, told), journal, heard)
+    scaled = _scaled(Composite.of(parameters, values, told), latest, heard)
     parameters = parameters.mixed(scaled.mixings)
     test = Composite.of(parameters, seen, asked)
     known = [at_most(each, settings.sample, random) for each in seen]
     trial = Composite.of(parameters, seen, known)
-    penalty, vector = _multiplied(trial, test, scaled.penalty, journal, heard)
+    penalty, vector = _multiplied(trial, test, scaled.penalty, heard)
     score, baseline = _mean(test.losses(vector)), _frequencies(seen, test)
     without = test.losses_without(vector) / max(test.count, 1)
 
-    def last() -> dict[str, Floats]:
-        whole = Composite.of(parameters, values)
-        return {"vector": fitted(whole, penalty, scaled.vector, LAST, heard)}
-
-    vector = journal.once("last", last)["vector"]
+    whole = Composite.of(parameters, values)
+    latest["vector"] = vector = fitted(whole, penalty, scaled.vector, LAST, heard)
     if sum(len(values[each]) for each in parameters.task.asked) <= settings.polished:
-
-        def polish() -> dict[str, Floats]:
-            return {
-                "vector": polished(parameters, vector, penalty, settings.random("chains"), heard)
-            }
-
-        vector = journal.once("polished", polish)["vector"]
+        vector = polished(parameters, vector, penalty, settings.random("chains"), heard)
+        latest["vector"] = vector
     plain = parameters.unmixed(vector)
     return Chosen(plain, penalty, scaled.effective, test.count, score, baseline, without)
 
@@ -117,49 +109,33 @@ def at_most(labels: Ints, many: int, random: np.random.Generator) -> Ints:
     return found
 
 
-def _scaled(composite: Composite, journal: LearningJournal, heard: Heard | None) -> ScaledFit:
+def _scaled(composite: Composite, latest: dict[str, Floats], heard: Heard | None) -> ScaledFit:
     """A scale for each table, found in rounds."""
     fit = ScaledFit(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
     for number in range(ROUNDS + 1):
-
-        def compute(number: int = number, fit: ScaledFit = fit) -> dict[str, Floats]:
-            found = next_round(composite, fit, heard) if number else first_fit(composite, heard)
-            return {field.name: getattr(found, field.name) for field in fields(ScaledFit)}
-
-        fit = ScaledFit(**journal.once(f"scales {number}", compute))
+        fit = next_round(composite, fit, heard) if number else first_fit(composite, heard)
+        latest |= {field.name: getattr(fit, field.name) for field in fields(ScaledFit)}
     return fit
 
 
 def _multiplied(
-    trial: Composite,
-    test: Composite,
-    penalty: Floats,
-    journal: LearningJournal,
-    heard: Heard | None,
+    trial: Composite, test: Composite, penalty: Floats, heard: Heard | None
 ) -> tuple[Floats, Floats]:
     """Penalties with which hidden cells are told best, and the parameters that they lead to."""
-    best, vector = _multipliers(trial, test, penalty, journal, heard)
+    best, vector = _multipliers(trial, test, penalty, heard)
     penalty = multiplied(trial.parameters, penalty, best)
-    for turn in range(TURNS):
+    for _ in range(TURNS):
         by = group_multiples(test, vector, penalty, trial.curvature(vector))
         if (by == 1).all():
             break
         sizes = [block.stop - block.start for block in trial.parameters.blocks]
         penalty = penalty * np.repeat(by, sizes)
-
-        def compute(penalty: Floats = penalty, start: Floats = vector) -> dict[str, Floats]:
-            return {"vector": fitted(trial, penalty, start, TRIAL, heard)}
-
-        vector = journal.once(f"tried groups {turn}", compute)["vector"]
+        vector = fitted(trial, penalty, vector, TRIAL, heard)
     return penalty, vector
 
 
 def _multipliers(
-    trial: Composite,
-    test: Composite,
-    penalty: Floats,
-    journal: LearningJournal,
-    heard: Heard | None,
+    trial: Composite, test: Composite, penalty: Floats, heard: Heard | None
 ) -> tuple[Multipliers, Floats]:
     """Those with which hidden cells are told best, one after the other, and their parameters."""
     known: dict[Multipliers, tuple[float, Floats]] = {}
@@ -167,15 +143,8 @@ def _multipliers(
 
     def tried(by: Multipliers, start: Floats, steps: int) -> float:
         if by not in known:
-
-            def compute() -> dict[str, Floats]:
-                return {
-                    "vector": fitted(
-                        trial, multiplied(parameters, penalty, by), start, steps, heard
-                    )
-                }
-
-            vector = journal.once(f"tried {by}", compute)["vector"]
+            penalties = multiplied(parameters, penalty, by)
+            vector = fitted(trial, penalties, start, steps, heard)
             known[by] = _mean(test.losses(vector)), vector
         return known[by][0]
 

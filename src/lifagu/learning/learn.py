@@ -31,7 +31,6 @@ from lifagu.relational.learning_task import (
     Expectation,
     LearnedModel,
     LearnedTable,
-    LearningJournal,
     LearningSettings,
     LearningTask,
 )
@@ -43,11 +42,10 @@ Prepare = Callable[[LearningTask], Expectation]
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """How to learn: who computes expectations, what was finished already, who is told."""
+    """How to learn: who computes expectations, who is told."""
 
     settings: LearningSettings
     prepare: Prepare
-    journal: LearningJournal
     progress: Progress
 
     def learn(self, task: LearningTask) -> LearnedModel:
@@ -55,13 +53,13 @@ class Learner:
         found: dict[int, LearnedTable] = {}
         scores: list[tuple[int, float, float]] = []
         groups = _together(task)
-        for place, numbers in enumerate(groups):
+        for numbers in groups:
             part = _part(task, numbers)
             if not _is_needed(part):
                 found |= {number: _left_out(task, number) for number in numbers}
                 continue
             name = part.tables[0].name if len(groups) > 1 else ""
-            learned, score = self._learned(part, f"{place}", name)
+            learned, score = self._learned(part, name)
             found |= dict(zip(numbers, learned, strict=True))
             if score is not None:
                 scores.append(score)
@@ -69,7 +67,7 @@ class Learner:
         return LearnedModel(tables, _mean(scores, 1), _mean(scores, 2), _notes(task, tables))
 
     def _learned(
-        self, task: LearningTask, key: str, name: str
+        self, task: LearningTask, name: str
     ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
         """The tables of one part, and how many hidden cells were scored, how well, and usually."""
         network = None if _is_told_by_several(task) else directed(task)
@@ -86,7 +84,7 @@ class Learner:
             if found is not None:
                 return found, None
         _refuse_hidden(task)
-        return self._by_composite(_widened(task, _conditions(task)), key, name)
+        return self._by_composite(_widened(task, _conditions(task)), name)
 
     def _by_likelihood(self, task: LearningTask, name: str) -> tuple[LearnedTable, ...] | None:
         """The tables if all sums can be done."""
@@ -110,23 +108,20 @@ class Learner:
         )
 
     def _by_composite(
-        self, task: LearningTask, key: str, name: str
+        self, task: LearningTask, name: str
     ) -> tuple[tuple[LearnedTable, ...], tuple[int, float, float] | None]:
         parameters = Parameters.of(task, range(len(task.tables)))
         heard = self._heard("loss a cell", name, steps_in_all())
-        journal = _Section(self.journal, key)
+        latest: dict[str, Floats] = {}  # of what was learned from everything observed
         try:
-            found = chosen(parameters, self.settings, journal, heard)
+            found = chosen(parameters, self.settings, latest, heard)
         except KeyboardInterrupt as asked:
             keeps = self.settings.keep_best and not isinstance(asked, Terminated)
-            if not (keeps and journal.latest):
+            if not (keeps and latest):
                 raise
-            found = _so_far(parameters, journal.latest)
-
-        def unseen() -> dict[str, Floats]:
-            return {"vector": with_unseen(parameters, found.vector, found.penalty, self.settings)}
-
-        found = replace(found, vector=journal.once("unseen", unseen)["vector"])
+            found = _so_far(parameters, latest)
+        vector = with_unseen(parameters, found.vector, found.penalty, self.settings)
+        found = replace(found, vector=vector)
         score = (found.hidden, found.score, found.baseline) if found.hidden else None
         return _told(parameters, found), score
 
@@ -146,20 +141,6 @@ class Learner:
             self.progress(steps, total)
 
         return heard
-
-
-class _Section:
-    """A journal of which others have sections too."""
-
-    def __init__(self, journal: LearningJournal, key: str) -> None:
-        self._journal, self._key = journal, key
-        self.latest: dict[str, Floats] = {}  # of what was learned from everything observed
-
-    def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:
-        found = self._journal.once(f"{self._key}: {stage}", compute)
-        if not stage.startswith("tried"):
-            self.latest |= found
-        return found
 
 
 def _so_far(parameters: Parameters, latest: dict[str, Floats]) -> Chosen:

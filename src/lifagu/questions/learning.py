@@ -22,15 +22,11 @@ def learned(loaded: Loaded, place: Place, settings: LearningSettings | None = No
         return loaded
     from lifagu.inference.expected_counts import expectation
     from lifagu.learning.learn import Learner
-    from lifagu.questions.learning_journal import KeptInFolder, NothingKept
     from lifagu.relational.learned_tables import with_tables
 
     how = settings or LearningSettings()
-    journal = (
-        NothingKept() if place.temp is None else KeptInFolder(place.temp, task, how, place.resume)
-    )
     prepare = partial(expectation, memory_limit=place.memory_limit)
-    found = Learner(how, prepare, journal, place.progress).learn(task)
+    found = Learner(how, prepare, place.progress).learn(task)
     return with_tables(loaded, found)
 
 

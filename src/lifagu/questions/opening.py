@@ -32,8 +32,6 @@ def open(
     database: object = None,
     memory_limit: int | None = None,
     temp: PathLike | None = None,
-    resume: bool = False,
-    rounds: int = 1000,
     learn: bool = True,
     parameters: Mapping[str, object] | None = None,
     env: Mapping[str, str] | None = None,
@@ -61,10 +59,6 @@ def open(
         In bytes; three quarters of what is free by default. What would take more is refused.
     temp : path, optional
         A folder for what an engine keeps meanwhile.
-    resume : bool
-        Whether to go on with what an interrupted run has left in `temp`.
-    rounds : int
-        Rounds of colour passing on an engine before it gives up.
     learn : bool
         Whether tables that a template asks to be learned are learned when they are needed; they
         stay unknown otherwise.
@@ -104,7 +98,7 @@ def open(
     access = access_of(env, query_timeout, trust_role)
     if values and not isinstance(subject, str | os.PathLike):
         raise ModelError("a model in memory has no parameters", remedy=Remedy.NO_PARAMETERS)
-    place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
+    place = Place(on, memory_limit, temp, listener(progress))
     if isinstance(subject, Case):
         return replace(subject, place=place)
     if isinstance(subject, str) and not os.path.lexists(subject):

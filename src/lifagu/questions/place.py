@@ -7,7 +7,7 @@ from typing import Any
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.choices import PLACES
-from lifagu.basics.inputs import flag, path, shown, whole
+from lifagu.basics.inputs import path, shown, whole
 from lifagu.basics.progress import Progress, Told
 from lifagu.errors import ModelError
 
@@ -26,15 +26,12 @@ class Place:
 
     on: "memory", "duckdb", "spark" or "spark=MASTER"; "auto" stays in memory while a folder fits
     there. memory_limit: in bytes, None for three quarters of what is free. temp: a folder for what
-    an engine keeps meanwhile; resume: go on with what an interrupted run has left there. rounds: of
-    colour passing on an engine before it gives up. why: this place, if "auto" chose it.
+    an engine keeps meanwhile. why: this place, if "auto" chose it.
     """
 
     on: str = "auto"
     memory_limit: int | None = None
     temp: PathLike | None = None
-    resume: bool = False
-    rounds: int = 1000
     progress: Progress = field(default_factory=Told)
     why: str = ""
 
@@ -49,8 +46,6 @@ class Place:
             whole("memory_limit", self.memory_limit, 1, of=" of bytes")
         if self.temp is not None:
             path(self.temp)
-        whole("rounds", self.rounds, 1)
-        flag("resume", self.resume)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "progress": Told()}  # who is told here is nobody elsewhere

@@ -54,9 +54,6 @@ def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = ""
     choice = Choice("memory")
     if on == "auto" and case.opened.is_folder and case.opened.given is None and verb in BY_SQL:
         choice = _by_size(case, BY_SQL[verb], obstacle)
-    if choice.on == "memory" and place.resume:
-        what = "only work on an engine can be resumed, and this is done in memory"
-        raise ModelError(what, remedy=Remedy.NAME_ENGINE)
     _check_room(case, verb)
     return choice
 

@@ -7,7 +7,7 @@ ground factor that is to have it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -219,10 +219,3 @@ class Expectation(Protocol):
 
         So is, where that is seen early, what would handle more than `most` of them.
         """
-
-
-class LearningJournal(Protocol):
-    """What long work has finished, so that it can go on after an interruption."""
-
-    def once(self, stage: str, compute: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:
-        """What a stage gives: computed now, or kept from a run that got further."""

@@ -10,7 +10,7 @@ replaces. The rounds end when nothing is new, with the coarsest stable colouring
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,8 @@ import numpy as np
 from lifagu.basics.arrays import Ints
 from lifagu.basics.progress import Announce
 from lifagu.errors import Remedy, TooLargeError
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.equal_multisets import group_owners
-from lifagu.scale.journal import Journal
 
 WIDEST = 2**62  # colours beyond it would not fit
 FIRST_FINISH = 4  # the round after which it is asked first, then after twice as many each time
@@ -46,14 +46,14 @@ class State:
     colours: int
 
 
-Finish = Callable[[Journal, State], "State | None"]
+Finish = Callable[[Engine, State], "State | None"]
 
 
-def store_start(journal: Journal, of_looks: Ints, types: Ints, of_types: Ints) -> None:
+def store_start(engine: Engine, of_looks: Ints, types: Ints, of_types: Ints) -> None:
     """Store variable_start and factor_start (id, colour), given the colours of looks and types."""
-    journal.register("look_start", {"look": np.arange(len(of_looks)), "colour": of_looks})
-    journal.register("type_start", {"type": types, "colour": of_types})
-    journal.create(
+    engine.register("look_start", {"look": np.arange(len(of_looks)), "colour": of_looks})
+    engine.register("type_start", {"type": types, "colour": of_types})
+    engine.create(
         "variable_start",
         """
         SELECT v.id, s.colour
@@ -61,7 +61,7 @@ def store_start(journal: Journal, of_looks: Ints, types: Ints, of_types: Ints) -
         JOIN look_start s ON s.look = v.look
         """,
     )
-    journal.create(
+    engine.create(
         "factor_start",
         """
         SELECT t.id, s.colour
@@ -72,33 +72,35 @@ def store_start(journal: Journal, of_looks: Ints, types: Ints, of_types: Ints) -
 
 
 def pass_colours(
-    journal: Journal,
+    engine: Engine,
     sizes: Sizes,
     most_rounds: int,
     finish: Finish | None = None,
     told: Announce | None = None,
+    state: State | None = None,
 ) -> State:
     """Colour passing over arguments (factor, position, variable), from the start colours.
 
-    finish(journal, state) is asked after some rounds and may do the rest in memory; told(line):
-    after each. The result's tables (id, colour) hold colours that are equal iff nodes look alike;
-    a round costs a few passes over the arguments of those with news.
+    state: where to begin, if not there. finish(engine, state) is asked after some rounds and may do
+    the rest in memory; told(line): after each. The result's tables (id, colour) hold colours that
+    are equal iff nodes look alike; a round costs a few passes over the arguments of those with
+    news.
     """
-    state = State(
+    state = state or State(
         0, "variable_start", "factor_start", "variable_start", sizes.variables, sizes.start
     )
     due = FIRST_FINISH
     while state.changed:
         if state.round == most_rounds:
             raise TooLargeError(
-                f"colours still change after {most_rounds} rounds", remedy=Remedy.MORE_ROUNDS
+                f"colours still change after {most_rounds} rounds", remedy=Remedy.MORE_MEMORY
             )
-        state = _round(journal, sizes, state)
+        state = _round(engine, sizes, state)
         if told:
             told(f"round {state.round}: {state.colours} colours, {state.changed} variables changed")
         if finish is not None and state.changed and state.round == due:
             due *= 2
-            finished = finish(journal, state)
+            finished = finish(engine, state)
             if finished is not None:
                 if told:
                     told(f"what still changed was finished in memory: {finished.colours} colours")
@@ -106,25 +108,48 @@ def pass_colours(
     return state
 
 
-def _round(journal: Journal, sizes: Sizes, state: State) -> State:
+def told_apart(
+    engine: Engine, sizes: Sizes, counts: Mapping[str, int], chosen: Ints
+) -> tuple[Sizes, State]:
+    """Where to go on from stored groups once some variables have colours of their own.
+
+    counts: how many groups of variables and factors there are. Only what is new travels.
+    """
+    first = counts["variable"] + counts["factor"]
+    engine.register("news_apart", {"id": chosen, "colour": first + np.arange(len(chosen))})
+    engine.create(
+        "variable_apart",
+        """
+        SELECT g.id, coalesce(n.colour, g.group_id) AS colour
+        FROM variable_groups g
+        LEFT JOIN news_apart n ON n.id = g.id
+        """,
+    )
+    engine.create("factor_apart", "SELECT id, group_id AS colour FROM factor_groups")
+    start = first + len(chosen)
+    state = State(1, "variable_apart", "factor_apart", "news_apart", len(chosen), start)
+    return Sizes(sizes.variables, sizes.factors, start), state
+
+
+def _round(engine: Engine, sizes: Sizes, state: State) -> State:
     """Factors hear from variables, then variables from factors."""
     number = state.round + 1
     step = 2 * number - 1
-    factors, heard, made = _half(journal, sizes, step, "factor", state.factors, state.news)
+    factors, heard, made = _half(engine, sizes, step, "factor", state.factors, state.news)
     if number == 1:  # in the first round all factors are news
         heard, told = factors, sizes.factors
     else:
         told = made[0]
     if not told:
         return State(number, state.variables, factors, heard, 0, state.colours + made[1])
-    variables, news, more = _half(journal, sizes, step + 1, "variable", state.variables, heard)
+    variables, news, more = _half(engine, sizes, step + 1, "variable", state.variables, heard)
     kept = {factors, variables, news, "variable_start", "factor_start"}
-    journal.drop(*({state.variables, state.factors, state.news, heard} - kept))
+    engine.discard(*({state.variables, state.factors, state.news, heard} - kept))
     return State(number, variables, factors, news, more[0], state.colours + made[1] + more[1])
 
 
 def _half(
-    journal: Journal, sizes: Sizes, step: int, owner: str, colours: str, news: str
+    engine: Engine, sizes: Sizes, step: int, owner: str, colours: str, news: str
 ) -> tuple[str, str, list[int]]:
     """One side hears the news: its colours, its own news, how many nodes and colours are new."""
     base = sizes.start + step * max(sizes.variables, sizes.factors)
@@ -134,13 +159,9 @@ def _half(
         )
     new, changed = f"{owner}_colours_{step}", f"{owner}_news_{step}"
 
-    def work() -> list[int]:
-        made = _split(journal, owner, colours, news, changed, base)
-        if made[0]:
-            journal.engine.create(new, recoloured(colours, changed))
-        return made
-
-    made = journal.once(f"half {step}", work)
+    made = _split(engine, owner, colours, news, changed, base)
+    if made[0]:
+        engine.create(new, recoloured(colours, changed))
     return (new if made[0] else colours), changed, made
 
 
@@ -154,10 +175,9 @@ def recoloured(colours: str, changed: str) -> str:
 
 
 def _split(
-    journal: Journal, owner: str, colours: str, news: str, changed: str, base: int
+    engine: Engine, owner: str, colours: str, news: str, changed: str, base: int
 ) -> list[int]:
     """Store (id, colour) of the nodes with a new colour; how many these are, and the colours."""
-    engine = journal.engine
     engine.create("heard", _heard(owner, news))
     group_owners(engine, "heard", "grouped", colours)
     engine.create("parts", "SELECT old, part, count(*) AS size FROM grouped GROUP BY old, part")
@@ -170,7 +190,7 @@ def _split(
         JOIN fresh f ON f.part = g.part
         """,
     )
-    made = [journal.count(changed), journal.count("fresh")]
+    made = [engine.count(changed), engine.count("fresh")]
     for name in ("heard", "grouped", "parts", "fresh"):
         engine.drop(name)
     return made

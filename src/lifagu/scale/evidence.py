@@ -13,8 +13,8 @@ from lifagu.basics.names import Names
 from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.graph.evidence import Observation, bind_evidence
 from lifagu.graph.ranges import Ranges
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.folder_contents import Given, names, numbers_of
-from lifagu.scale.journal import Journal
 from lifagu.scale.ranges_and_kinds import MOST_WORDS
 
 
@@ -39,22 +39,22 @@ class DistinctObservations:
 
 
 def observe(
-    journal: Journal, given: Given, ranges: Ranges, evidence: Mapping[str, Observation]
+    engine: Engine, given: Given, ranges: Ranges, evidence: Mapping[str, Observation]
 ) -> DistinctObservations:
     """The folder's own evidence and, over it, some by name; stores observed (id, observation)."""
     found = _Found(ranges)
-    folder = _own(journal, given, found)
-    known = numbers_of(journal, given, list(evidence))
+    folder = _own(engine, given, found)
+    known = numbers_of(engine, given, list(evidence))
     numbers = [known[name] for name in evidence]
-    orders = _declared(journal, given, numbers)
+    orders = _declared(engine, given, numbers)
     codes = [
         found.add(name, observation, orders[known[name]]) for name, observation in evidence.items()
     ]
-    journal.register(
+    engine.register(
         "overriding",
         {"id": np.array(numbers, dtype=np.int64), "observation": np.array(codes, dtype=np.int64)},
     )
-    journal.create(
+    engine.create(
         "observed",
         f"""
         SELECT id, observation
@@ -69,12 +69,12 @@ def observe(
     return found.observations()
 
 
-def _own(journal: Journal, given: Given, found: _Found) -> str:
+def _own(engine: Engine, given: Given, found: _Found) -> str:
     """What evidence.parquet says, as a table expression (id, observation)."""
     if not given.columns.get("evidence", set()) & {"value", "likelihood"}:
         return "(SELECT id, observation FROM overriding WHERE id < 0)"
-    _store_rows(journal, given)
-    words = journal.engine.rows(
+    _store_rows(engine, given)
+    words = engine.rows(
         f"""
         SELECT declared, value, likelihood, first
         FROM evidence_words
@@ -89,21 +89,21 @@ def _own(journal: Journal, given: Given, found: _Found) -> str:
             remedy=Remedy.IN_MEMORY,
         )
     codes = []
-    called = names(journal, given, "variables", [first for *_, first in words])
+    called = names(engine, given, "variables", [first for *_, first in words])
     for name, (declared, value, likelihood, _) in zip(called, words, strict=True):
         codes.append(found.add_row(given, name, declared, value, likelihood))
     firsts = np.array([first for *_, first in words], dtype=np.int64)
     coded = {"first": firsts, "observation": np.array(codes, dtype=np.int64)}
-    journal.register("evidence_codes", coded)
-    _code_rows(journal, given)
-    journal.drop("evidence_rows")
+    engine.register("evidence_codes", coded)
+    _code_rows(engine, given)
+    engine.discard("evidence_rows")
     return "evidence_coded"
 
 
-def _code_rows(journal: Journal, given: Given) -> None:
+def _code_rows(engine: Engine, given: Given) -> None:
     """Store evidence_coded (id, observation): which observation each row is."""
     code, to_code = order_of(given)
-    journal.create(
+    engine.create(
         "evidence_coded",
         f"""
         SELECT e.id, c.observation
@@ -119,16 +119,16 @@ def _code_rows(journal: Journal, given: Given) -> None:
     )
 
 
-def _store_rows(journal: Journal, given: Given) -> None:
+def _store_rows(engine: Engine, given: Given) -> None:
     """Store evidence_rows (id, value, likelihood), and what differs among them: evidence_words.
 
     The latter has the columns declared, value, likelihood and first, the first variable with it.
     """
-    columns, lists = given.columns["evidence"], journal.engine.dialect.lists_of("DOUBLE")
+    columns, lists = given.columns["evidence"], engine.dialect.lists_of("DOUBLE")
     value = "g.value" if "value" in columns else "NULL"
     likelihood = "g.likelihood" if "likelihood" in columns else "NULL"
     number, to_number = given.reference("variables", "variable_id")
-    journal.create(
+    engine.create(
         "evidence_rows",
         f"""
         SELECT
@@ -140,7 +140,7 @@ def _store_rows(journal: Journal, given: Given) -> None:
         """,
     )
     code, to_code = order_of(given)
-    journal.create(
+    engine.create(
         "evidence_words",
         f"""
         WITH declared_rows AS (
@@ -164,12 +164,12 @@ def order_of(given: Given) -> tuple[str, str]:
     return "r.code", "JOIN ranges_filled r ON r.number = v.number"
 
 
-def _declared(journal: Journal, given: Given, numbers: Sequence[int]) -> dict[int, int]:
+def _declared(engine: Engine, given: Given, numbers: Sequence[int]) -> dict[int, int]:
     """The label order of each of a few variables."""
     if "range" not in given.columns["variables"] or not numbers:
         return dict.fromkeys(numbers, 0)
     few = ", ".join(map(str, sorted(set(numbers))))
-    rows = journal.engine.rows(f"SELECT number, code FROM ranges_filled WHERE number IN ({few})")
+    rows = engine.rows(f"SELECT number, code FROM ranges_filled WHERE number IN ({few})")
     return {int(number): int(code) for number, code in rows}
 
 

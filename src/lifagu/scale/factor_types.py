@@ -16,10 +16,10 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.errors import FormatError, Remedy, TooLargeError
 from lifagu.graph.tables import potential_fault
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.equal_multisets import group_owners
 from lifagu.scale.evidence import DistinctObservations, order_of
 from lifagu.scale.folder_contents import Given
-from lifagu.scale.journal import Journal
 
 WIDEST = 2**62
 MOST_TYPES = 1_000_000
@@ -63,11 +63,11 @@ class Types:
 
 
 def find_looks(
-    journal: Journal, given: Given, observations: DistinctObservations, kinds: bool, degrees: bool
+    engine: Engine, given: Given, observations: DistinctObservations, kinds: bool, degrees: bool
 ) -> Looks:
     """Store the table looks (id, look); kinds, degrees: whether these count."""
-    _store_looking(journal, given, observations, kinds, degrees)
-    journal.create(
+    _store_looking(engine, given, observations, kinds, degrees)
+    engine.create(
         "looks_found",
         """
         SELECT declared, kind, seen, degree, min(id) AS first, count(*) AS size
@@ -75,13 +75,13 @@ def find_looks(
         GROUP BY declared, kind, seen, degree
         """,
     )
-    _check_count(journal, "looks_found", "variables")
-    declared, kind, seen, degree, size = journal.integers(
+    _check_count(engine, "looks_found", "variables")
+    declared, kind, seen, degree, size = engine.integers(
         "SELECT declared, kind, seen, degree, size FROM looks_found ORDER BY first"
     )
     columns = {"declared": declared, "kind": kind, "seen": seen, "degree": degree}
-    journal.register("looks_coded", {**columns, "look": np.arange(len(size))})
-    journal.create(
+    engine.register("looks_coded", {**columns, "look": np.arange(len(size))})
+    engine.create(
         "looks",
         """
         SELECT v.id, l.look
@@ -93,12 +93,12 @@ def find_looks(
             AND l.degree = v.degree
         """,
     )
-    journal.drop("looking")
+    engine.discard("looking")
     return Looks(declared, kind, seen, degree, size)
 
 
 def _store_looking(
-    journal: Journal, given: Given, observations: DistinctObservations, kinds: bool, degrees: bool
+    engine: Engine, given: Given, observations: DistinctObservations, kinds: bool, degrees: bool
 ) -> None:
     """Store looking (id, declared, kind, seen, degree): how each variable looks."""
     code, to_code = order_of(given)
@@ -109,7 +109,7 @@ def _store_looking(
     seen, to_seen = "0", ""
     if len(observations):
         classes = {"observation": np.arange(len(observations)), "seen": observations.seen}
-        journal.register("observation_classes", classes)
+        engine.register("observation_classes", classes)
         seen = "coalesce(c.seen, 0)"
         to_seen = """
             LEFT JOIN observed o ON o.id = v.number
@@ -119,7 +119,7 @@ def _store_looking(
     if degrees:
         degree = "coalesce(d.degree, 0)"
         to_degree = f"LEFT JOIN {DEGREES} d ON d.variable = v.number"
-    journal.create(
+    engine.create(
         "looking",
         f"""
         SELECT
@@ -137,22 +137,22 @@ def _store_looking(
     )
 
 
-def looks_of(journal: Journal, variables: Collection[int]) -> dict[int, int]:
+def looks_of(engine: Engine, variables: Collection[int]) -> dict[int, int]:
     """The looks of a few variables."""
     if not variables:
         return {}
     few = ", ".join(map(str, variables))
-    return dict(journal.engine.rows(f"SELECT id, look FROM looks WHERE id IN ({few})"))
+    return dict(engine.rows(f"SELECT id, look FROM looks WHERE id IN ({few})"))
 
 
 # ---- types
 
 
-def find_types(journal: Journal, given: Given, looks: int) -> Types:
+def find_types(engine: Engine, given: Given, looks: int) -> Types:
     """Store the table typed (id, type); looks: how many there are."""
-    tables, first_of = _given_tables(journal, given)
-    _store_factors(journal, given, first_of, _packed(journal, looks))
-    journal.create(
+    tables, first_of = _given_tables(engine, given)
+    _store_factors(engine, given, first_of, _packed(engine, looks))
+    engine.create(
         "types",
         """
         SELECT arity, packed, given, min(id) AS first, count(*) AS size
@@ -160,8 +160,8 @@ def find_types(journal: Journal, given: Given, looks: int) -> Types:
         GROUP BY arity, packed, given
         """,
     )
-    _check_count(journal, "types", "factors")
-    journal.create(
+    _check_count(engine, "types", "factors")
+    engine.create(
         "typed",
         """
         SELECT f.id, t.first AS type
@@ -169,17 +169,17 @@ def find_types(journal: Journal, given: Given, looks: int) -> Types:
         JOIN types t ON t.arity = f.arity AND t.packed = f.packed AND t.given = f.given
         """,
     )
-    journal.drop("packed", "factors")
-    first, size, table = journal.integers("SELECT first, size, given FROM types ORDER BY first")
+    engine.discard("packed", "factors")
+    first, size, table = engine.integers("SELECT first, size, given FROM types ORDER BY first")
     known = np.array(sorted(tables), dtype=np.int64)
     table_of = np.where(table < 0, -1, np.searchsorted(known, table))
     different = [tables[each] for each in known.tolist()]
-    return Types(first, size, table_of, *_scopes_of_types(journal, first), different)
+    return Types(first, size, table_of, *_scopes_of_types(engine, first), different)
 
 
-def _scopes_of_types(journal: Journal, first: Ints) -> tuple[Ints, Ints, Ints]:
+def _scopes_of_types(engine: Engine, first: Ints) -> tuple[Ints, Ints, Ints]:
     """Offsets, looks and positions of the arguments of the first factors of types."""
-    journal.create(  # kept, as the arguments of filled factors are re-ordered later
+    engine.create(  # kept, as the arguments of filled factors are re-ordered later
         "type_scopes",
         """
         SELECT a.factor, a.position, l.look
@@ -188,20 +188,20 @@ def _scopes_of_types(journal: Journal, first: Ints) -> tuple[Ints, Ints, Ints]:
         JOIN looks l ON l.id = a.variable
         """,
     )
-    owners, looks, positions = journal.integers(
+    owners, looks, positions = engine.integers(
         "SELECT factor, look, position FROM type_scopes ORDER BY factor, position"
     )
     arity = np.bincount(np.searchsorted(first, owners), minlength=len(first))
     return offsets_of(arity), looks, positions
 
 
-def _store_factors(journal: Journal, given: Given, first_of: str, packed: str) -> None:
+def _store_factors(engine: Engine, given: Given, first_of: str, packed: str) -> None:
     """Store factors (id, arity, packed, given): the looks of arguments, the table or -1."""
     table, to_table = "-1", ""
     if "table_id" in given.columns["factors"]:
         table = "coalesce(t.first, -1)"
         to_table = f"LEFT JOIN {first_of} t ON t.id = CAST(f.table_id AS BIGINT)"
-    journal.create(
+    engine.create(
         "factors",
         f"""
         SELECT
@@ -216,9 +216,9 @@ def _store_factors(journal: Journal, given: Given, first_of: str, packed: str) -
     )
 
 
-def first_factors(journal: Journal, types: Collection[int], most: int) -> list[int]:
+def first_factors(engine: Engine, types: Collection[int], most: int) -> list[int]:
     """The first factors of some types, at most so many."""
-    rows = journal.engine.rows(
+    rows = engine.rows(
         f"""
         SELECT id
         FROM typed
@@ -230,20 +230,18 @@ def first_factors(journal: Journal, types: Collection[int], most: int) -> list[i
     return [number for (number,) in rows]
 
 
-def arguments_of(journal: Journal, factor: int) -> list[int]:
+def arguments_of(engine: Engine, factor: int) -> list[int]:
     """The arguments of a factor, in order."""
-    rows = journal.engine.rows(
-        f"SELECT variable FROM arguments WHERE factor = {factor} ORDER BY position"
-    )
+    rows = engine.rows(f"SELECT variable FROM arguments WHERE factor = {factor} ORDER BY position")
     return [variable for (variable,) in rows]
 
 
-def reorder_arguments(journal: Journal, types: Ints, positions: Ints, places: Ints) -> None:
+def reorder_arguments(engine: Engine, types: Ints, positions: Ints, places: Ints) -> None:
     """Store arguments anew: those of factors of types[i] go from positions[i] to places[i]."""
     if not len(types):
         return
-    journal.register("moves", {"type": types, "position": positions, "place": places})
-    journal.create(
+    engine.register("moves", {"type": types, "position": positions, "place": places})
+    engine.create(
         "arguments_moved",
         """
         SELECT a.factor, coalesce(m.place, a.position) AS position, a.variable
@@ -252,26 +250,24 @@ def reorder_arguments(journal: Journal, types: Ints, positions: Ints, places: In
         LEFT JOIN moves m ON m.type = t.type AND m.position = a.position
         """,
     )
-    journal.once(
-        "moving", lambda: journal.engine.create("arguments", "SELECT * FROM arguments_moved")
-    )
-    journal.drop("arguments_moved")
+    engine.create("arguments", "SELECT * FROM arguments_moved")
+    engine.discard("arguments_moved")
 
 
-def has_unknown(journal: Journal, given: Given) -> bool:
+def has_unknown(engine: Engine, given: Given) -> bool:
     """Whether some factor has no table."""
     if not given.counts["factors"]:
         return False
     return (
         "table_id" not in given.columns["factors"]
-        or journal.count("given_factors WHERE table_id IS NULL") > 0
+        or engine.count("given_factors WHERE table_id IS NULL") > 0
         or "potentials" not in given.columns["tables"]
-        or journal.count("given_tables WHERE potentials IS NULL") > 0
+        or engine.count("given_tables WHERE potentials IS NULL") > 0
     )
 
 
-def _check_count(journal: Journal, table: str, what: str) -> None:
-    count = journal.count(table)
+def _check_count(engine: Engine, table: str, what: str) -> None:
+    count = engine.count(table)
     if count > MOST_TYPES:
         raise TooLargeError(
             f"the {what} are of {count} different types by range, degree, kind, evidence and "
@@ -283,13 +279,12 @@ def _check_count(journal: Journal, table: str, what: str) -> None:
 # ---- tables and scopes
 
 
-def _given_tables(journal: Journal, given: Given) -> tuple[dict[int, Floats], str]:
+def _given_tables(engine: Engine, given: Given) -> tuple[dict[int, Floats], str]:
     """The different tables by least id, and a table expression (id, first) of all known ones."""
-    engine = journal.engine
     if "potentials" not in given.columns["tables"]:
         return {}, "(SELECT id, id AS first FROM scopes WHERE id < 0)"
     lists = engine.dialect.lists_of("DOUBLE")
-    journal.create(
+    engine.create(
         "tables_found",
         f"""
         WITH known AS (
@@ -302,14 +297,14 @@ def _given_tables(journal: Journal, given: Given) -> tuple[dict[int, Floats], st
         GROUP BY potentials
         """,
     )
-    numbers = journal.value(f"SELECT sum({engine.dialect.length('potentials')}) FROM tables_found")
+    numbers = engine.value(f"SELECT sum({engine.dialect.length('potentials')}) FROM tables_found")
     if (numbers or 0) > MOST_POTENTIALS:
         raise TooLargeError(
             f"the different tables hold {numbers} potentials, more than the {MOST_POTENTIALS} "
             "that are looked at in memory",
             remedy=Remedy.IN_MEMORY,
         )
-    journal.create(
+    engine.create(
         "tables_first",
         f"""
         SELECT CAST(g.id AS BIGINT) AS id, t.first
@@ -333,14 +328,14 @@ def _numbers(given: Given, first: int, values: list[float | None]) -> Floats:
     return numbers
 
 
-def _packed(journal: Journal, looks: int) -> str:
+def _packed(engine: Engine, looks: int) -> str:
     """A table expression (id, arity, packed): the looks of arguments in order, as one number."""
-    longest = journal.value("SELECT coalesce(max(arity), 0) FROM scopes")
+    longest = engine.value("SELECT coalesce(max(arity), 0) FROM scopes")
     if looks <= 1 or not longest:
         return "(SELECT id, arity, CAST(0 AS BIGINT) AS packed FROM scopes)"
     if looks**longest < WIDEST:
         weights = " ".join(f"WHEN {place} THEN {looks**place}" for place in range(longest))
-        journal.create(
+        engine.create(
             "packed",
             f"""
             SELECT
@@ -353,14 +348,14 @@ def _packed(journal: Journal, looks: int) -> str:
             """,
         )
     else:
-        _pack_by_groups(journal)
+        _pack_by_groups(engine)
     return "packed"
 
 
-def _pack_by_groups(journal: Journal) -> None:
+def _pack_by_groups(engine: Engine) -> None:
     """Store packed (id, arity, packed) where one number cannot hold the looks in order."""
-    journal.create("same", "SELECT id, CAST(0 AS BIGINT) AS colour FROM scopes")
-    journal.create(
+    engine.create("same", "SELECT id, CAST(0 AS BIGINT) AS colour FROM scopes")
+    engine.create(
         "ordered",
         """
         SELECT a.factor AS owner, a.position AS place, l.look AS colour, 1 AS times
@@ -368,8 +363,8 @@ def _pack_by_groups(journal: Journal) -> None:
         JOIN looks l ON l.id = a.variable
         """,
     )
-    journal.once("packing", lambda: group_owners(journal.engine, "ordered", "parted", "same"))
-    journal.create(
+    group_owners(engine, "ordered", "parted", "same")
+    engine.create(
         "packed",
         """
         SELECT s.id, s.arity, p.part AS packed
@@ -377,4 +372,4 @@ def _pack_by_groups(journal: Journal) -> None:
         JOIN parted p ON p.id = s.id
         """,
     )
-    journal.drop("same", "ordered", "parted")
+    engine.discard("same", "ordered", "parted")

@@ -16,7 +16,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, connected_parts, first_places, offsets_of
 from lifagu.scale.colour_rounds import Finish, Sizes, State, recoloured
-from lifagu.scale.journal import Journal
+from lifagu.scale.engines.engine import Engine
 
 BYTES = 200  # that an argument takes in memory meanwhile, at most
 MOST_ARCS = 4_000_000  # of the quotient, which is looked at in memory
@@ -30,26 +30,20 @@ def finisher(sizes: Sizes, refine: Refine, memory: int) -> Finish:
     a graph; memory: in bytes, what it may take.
     """
 
-    def finish(journal: Journal, state: State) -> State | None:
-        def work() -> list[int] | None:
-            if not _mark(journal, state, memory):
-                return None
-            return [_refine_open(journal, state, sizes, refine)]
-
-        more = journal.once(f"finishing after round {state.round}", work)
-        if more is None:
+    def finish(engine: Engine, state: State) -> State | None:
+        if not _mark(engine, state, memory):
             return None
+        more = _refine_open(engine, state, sizes, refine)
         variables, factors = "variable_colours_last", "factor_colours_last"
         return replace(
-            state, variables=variables, factors=factors, changed=0, colours=state.colours + more[0]
+            state, variables=variables, factors=factors, changed=0, colours=state.colours + more
         )
 
     return finish
 
 
-def _mark(journal: Journal, state: State, memory: int) -> bool:
+def _mark(engine: Engine, state: State, memory: int) -> bool:
     """Store the colours that can still change in open_variables and open_factors, if they fit."""
-    engine = journal.engine
     alone = "SELECT colour FROM {} GROUP BY colour HAVING count(*) = 1"
     engine.create("factor_alone", alone.format(state.factors))
     engine.create(
@@ -73,10 +67,10 @@ def _mark(journal: Journal, state: State, memory: int) -> bool:
         GROUP BY f.colour, v.colour
         """,
     )
-    if journal.count("arcs") > MOST_ARCS:
+    if engine.count("arcs") > MOST_ARCS:
         return False
-    factors, variables, size = journal.integers("SELECT * FROM arcs")
-    (news,) = journal.integers(f"SELECT DISTINCT colour FROM {state.news}")
+    factors, variables, size = engine.integers("SELECT * FROM arcs")
+    (news,) = engine.integers(f"SELECT DISTINCT colour FROM {state.news}")
     ends, starts = np.unique(factors), np.unique(np.concatenate((variables, news)))
     left, right = np.searchsorted(starts, variables), len(starts) + np.searchsorted(ends, factors)
     part = connected_parts(len(starts) + len(ends), left, right)
@@ -88,17 +82,16 @@ def _mark(journal: Journal, state: State, memory: int) -> bool:
     return True
 
 
-def _refine_open(journal: Journal, state: State, sizes: Sizes, refine: Refine) -> int:
+def _refine_open(engine: Engine, state: State, sizes: Sizes, refine: Refine) -> int:
     """Store the last colours, those of the open part refined; how many more colours there are.
 
     They fit, as the last round left room for one more.
     """
-    engine = journal.engine
-    variables, variable_colours = _open_nodes(journal, "variable", state.variables)
-    factors, factor_colours = _open_nodes(journal, "factor", state.factors)
+    variables, variable_colours = _open_nodes(engine, "variable", state.variables)
+    factors, factor_colours = _open_nodes(engine, "factor", state.factors)
     engine.register("open_variable_ids", {"id": variables})
     engine.register("open_factor_ids", {"id": factors})
-    owners, positions, members = journal.integers(
+    owners, positions, members = engine.integers(
         """
         SELECT a.factor, a.position, a.variable
         FROM arguments a
@@ -126,9 +119,9 @@ def _refine_open(journal: Journal, state: State, sizes: Sizes, refine: Refine) -
     return more
 
 
-def _open_nodes(journal: Journal, side: str, colours: str) -> list[Ints]:
+def _open_nodes(engine: Engine, side: str, colours: str) -> list[Ints]:
     """The ids and the colours of the nodes that can still change."""
-    return journal.integers(
+    return engine.integers(
         f"""
         SELECT c.id, c.colour
         FROM {colours} c

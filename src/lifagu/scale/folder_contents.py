@@ -12,7 +12,7 @@ import numpy as np
 
 from lifagu.data.parquet.layout import file_name
 from lifagu.errors import ModelError
-from lifagu.scale.journal import Journal
+from lifagu.scale.engines.engine import Engine
 
 PREFIX = {"variables": "x", "factors": "f"}
 WIDEST = 62  # arguments of a factor that stand side by side in one row
@@ -76,11 +76,10 @@ def name_of(given: Given, table: str) -> str:
     return f"concat('{PREFIX[table]}', CAST(CAST(s.id AS BIGINT) AS STRING))"
 
 
-def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> list[str]:
+def names(engine: Engine, given: Given, table: str, numbers: list[int]) -> list[str]:
     """The names of a few nodes."""
     if "name" not in given.columns[table] and given.dense[table]:
         return [f"{PREFIX[table]}{number}" for number in numbers]
-    engine = journal.engine
     engine.register("asked", {"number": np.unique(np.array(numbers, dtype=np.int64))})
     rows = engine.rows(
         f"""
@@ -95,10 +94,10 @@ def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> lis
 
 
 def kinds_of(
-    journal: Journal, given: Given, numbers: list[int]
+    engine: Engine, given: Given, numbers: list[int]
 ) -> list[tuple[str | None, list[str]]]:
     """The kind of each of a few variables, and its individuals."""
-    there, engine = given.columns["variables"], journal.engine
+    there = given.columns["variables"]
     lists = engine.dialect.lists_of("STRING")
     kind = "CAST(s.kind AS STRING)" if "kind" in there else "CAST(NULL AS STRING)"
     who = f"CAST(NULL AS {lists})"
@@ -119,9 +118,9 @@ def kinds_of(
     return [found[number] for number in numbers]
 
 
-def numbers_of(journal: Journal, given: Given, wanted: Iterable[str]) -> dict[str, int]:
+def numbers_of(engine: Engine, given: Given, wanted: Iterable[str]) -> dict[str, int]:
     """The numbers of variables by name, in the order wanted; one that is missing is an error."""
-    asked, engine = list(dict.fromkeys(wanted)), journal.engine
+    asked = list(dict.fromkeys(wanted))
     column, keys = "CAST(s.name AS STRING)", np.array(asked, dtype=object)
     called: dict[Any, str] = {name: name for name in asked}
     if "name" not in given.columns["variables"]:

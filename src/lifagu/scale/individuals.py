@@ -18,10 +18,10 @@ from lifagu.basics.arrays import Ints, group_rows
 from lifagu.basics.arrays import owners as owners_of
 from lifagu.errors import Remedy, TooLargeError
 from lifagu.graph.assembly import taken_lists
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.equal_multisets import group_owners
 from lifagu.scale.factor_types import MOST_TYPES, Types
 from lifagu.scale.folder_contents import Given
-from lifagu.scale.journal import Journal
 
 # for each factor of somebody its owner, its place there and its type
 OWNED_FACTORS = """
@@ -40,18 +40,18 @@ OWNED_FACTORS = """
 
 
 def split_by_owner(
-    journal: Journal, given: Given, types: Types, signatures: Ints
+    engine: Engine, given: Given, types: Types, signatures: Ints
 ) -> tuple[Types, Ints, Ints]:
     """Types with one place at one sort of individuals each, and which sort that is, -1 for none.
 
     signatures[t]: of each type. Third come the companions of each argument as numbers, 0 for
     nobody. The table typed (id, type) is replaced. A few passes over what individuals own.
     """
-    find_owners(journal, given)
-    types, signatures, companions = _by_company(journal, given, types, signatures)
-    journal.register("type_signatures", {"type": types.first, "signature": signatures})
-    _group_individuals(journal)
-    journal.create(
+    find_owners(engine, given)
+    types, signatures, companions = _by_company(engine, given, types, signatures)
+    engine.register("type_signatures", {"type": types.first, "signature": signatures})
+    _group_individuals(engine)
+    engine.create(
         "types_by_owner",
         """
         SELECT type, part, alone, place, min(id) AS first, count(*) AS size
@@ -59,16 +59,16 @@ def split_by_owner(
         GROUP BY type, part, alone, place
         """,
     )
-    _check_count(journal, "types_by_owner")
+    _check_count(engine, "types_by_owner")
     typed = """
         SELECT f.id, t.first AS type
         FROM factors_by_owner f
         JOIN types_by_owner t
             ON t.type = f.type AND t.part = f.part AND t.alone = f.alone AND t.place = f.place
         """
-    journal.once("typed by owner", lambda: journal.engine.create("typed", typed))
-    journal.drop("factors_by_owner")
-    first, size, old, part, alone = journal.integers(
+    engine.create("typed", typed)
+    engine.discard("factors_by_owner")
+    first, size, old, part, alone = engine.integers(
         "SELECT first, size, type, part, alone FROM types_by_owner ORDER BY first"
     )
     owners = np.where(part < 0, -1, group_rows(np.column_stack((part + 1, alone))))
@@ -78,7 +78,7 @@ def split_by_owner(
 
 
 def _by_company(
-    journal: Journal, given: Given, types: Types, signatures: Ints
+    engine: Engine, given: Given, types: Types, signatures: Ints
 ) -> tuple[Types, Ints, Ints]:
     """Types with one company each, their signatures, and the companions of their arguments.
 
@@ -87,10 +87,10 @@ def _by_company(
     nobody = np.zeros_like(types.looks)
     if not given.holds_lists("variables", "individual"):
         return types, signatures, nobody
-    count = _find_companions(journal, given, types, signatures)
+    count = _find_companions(engine, given, types, signatures)
     if not count:
         return types, signatures, nobody
-    journal.create(
+    engine.create(
         "company",
         f"""
         SELECT
@@ -102,14 +102,11 @@ def _by_company(
         LEFT JOIN companions_coded k ON k.others = a.others
         """,
     )
-    journal.create(
+    engine.create(
         "in_company", "SELECT DISTINCT owner AS id, CAST(0 AS BIGINT) AS colour FROM company"
     )
-    journal.once(
-        "companies alike",
-        lambda: group_owners(journal.engine, "company", "company_groups", "in_company"),
-    )
-    journal.create(
+    group_owners(engine, "company", "company_groups", "in_company")
+    engine.create(
         "typed_by_company",
         """
         SELECT t.id, t.type, coalesce(g.part, -1) AS part
@@ -117,7 +114,7 @@ def _by_company(
         LEFT JOIN company_groups g ON g.id = t.id
         """,
     )
-    journal.create(
+    engine.create(
         "types_by_company",
         """
         SELECT type, part, min(id) AS first, count(*) AS size
@@ -125,33 +122,35 @@ def _by_company(
         GROUP BY type, part
         """,
     )
-    _check_count(journal, "types_by_company")
+    _check_count(engine, "types_by_company")
     typed = """
         SELECT c.id, t.first AS type
         FROM typed_by_company c
         JOIN types_by_company t ON t.type = c.type AND t.part = c.part
         """
-    journal.once("typed by company", lambda: journal.engine.create("typed", typed))
-    journal.drop("crowded", "crowded_arguments", "in_company", "company_groups", "typed_by_company")
-    first, size, old = journal.integers(
+    engine.create("typed", typed)
+    engine.discard(
+        "crowded", "crowded_arguments", "in_company", "company_groups", "typed_by_company"
+    )
+    first, size, old = engine.integers(
         "SELECT first, size, type FROM types_by_company ORDER BY first"
     )
     chosen = np.searchsorted(types.first, old)
     found = _taken(types, chosen, first, size)
-    return found, signatures[chosen], _companions_of(journal, found)
+    return found, signatures[chosen], _companions_of(engine, found)
 
 
-def _find_companions(journal: Journal, given: Given, types: Types, signatures: Ints) -> int:
+def _find_companions(engine: Engine, given: Given, types: Types, signatures: Ints) -> int:
     """Store crowded_arguments and companions_coded (others, code); how many codes there are.
 
     Crowded are factors whose owner has several of their signature; coded is whom such factors of
     individuals with unknown ones list beside the owner, numbered from 1.
     """
-    dialect = journal.engine.dialect
+    dialect = engine.dialect
     holes = (types.table < 0).astype(np.int64)
     columns = {"type": types.first, "signature": signatures, "hole": holes}
-    journal.register("type_roles", columns)
-    journal.create(
+    engine.register("type_roles", columns)
+    engine.create(
         "crowded",
         """
         WITH counted AS (
@@ -168,7 +167,7 @@ def _find_companions(journal: Journal, given: Given, types: Types, signatures: I
         """,
     )
     words = f"CAST(v.individual AS {dialect.lists_of('STRING')})"
-    journal.create(
+    engine.create(
         "crowded_arguments",
         f"""
         WITH companions AS (
@@ -182,7 +181,7 @@ def _find_companions(journal: Journal, given: Given, types: Types, signatures: I
         JOIN companions c ON c.id = a.variable
         """,
     )
-    journal.create(
+    engine.create(
         "companions_coded",
         """
         SELECT others, row_number() OVER (ORDER BY min(variable)) AS code
@@ -191,12 +190,12 @@ def _find_companions(journal: Journal, given: Given, types: Types, signatures: I
         GROUP BY others
         """,
     )
-    return journal.count("companions_coded")
+    return engine.count("companions_coded")
 
 
-def _companions_of(journal: Journal, types: Types) -> Ints:
+def _companions_of(engine: Engine, types: Types) -> Ints:
     """The companions of each argument of types, as numbers, 0 for nobody."""
-    factor, place, code = journal.integers(
+    factor, place, code = engine.integers(
         """
         SELECT c.owner, c.place, c.colour
         FROM company c
@@ -212,19 +211,19 @@ def _companions_of(journal: Journal, types: Types) -> Ints:
     return found
 
 
-def find_owners(journal: Journal, given: Given) -> None:
+def find_owners(engine: Engine, given: Given) -> None:
     """Store variable_owners and factor_owners (id, owner), by the rule of `filling.individuals`.
 
     An individual is called by its first variable; what belongs to nobody is left out.
     """
-    dialect = journal.engine.dialect
+    dialect = engine.dialect
     word = "CAST(individual AS STRING)"
     if given.holds_lists("variables", "individual"):
         word = dialect.first(f"CAST(individual AS {dialect.lists_of('STRING')})")
-    journal.create(
+    engine.create(
         "owned", f"SELECT number AS id, {word} AS word FROM {given.numbered('variables')} v"
     )
-    journal.create(
+    engine.create(
         "variable_owners",
         """
         WITH firsts AS (
@@ -238,7 +237,7 @@ def find_owners(journal: Journal, given: Given) -> None:
         JOIN firsts f ON f.word = o.word
         """,
     )
-    journal.create(
+    engine.create(
         "factor_owners",
         """
         SELECT a.factor AS id, min(o.owner) AS owner
@@ -248,14 +247,14 @@ def find_owners(journal: Journal, given: Given) -> None:
         HAVING min(o.owner) = max(o.owner)
         """,
     )
-    journal.drop("owned")
+    engine.discard("owned")
 
 
-def owners_of_variables(journal: Journal, given: Given) -> str:
+def owners_of_variables(engine: Engine, given: Given) -> str:
     """Whose each variable is, as a table expression (id, owner): its own where it is nobody's."""
     if not given.has_individuals:
         return "(SELECT id, id AS owner FROM looks)"
-    find_owners(journal, given)
+    find_owners(engine, given)
     return """(
             SELECT l.id, coalesce(v.owner, l.id) AS owner
             FROM looks l
@@ -263,21 +262,18 @@ def owners_of_variables(journal: Journal, given: Given) -> str:
         )"""
 
 
-def _group_individuals(journal: Journal) -> None:
+def _group_individuals(engine: Engine) -> None:
     """Store factors_by_owner (id, type, part, alone, place).
 
     An individual is called by its least factor; part: the first one alike, -1 for a factor of
     nobody; alone: whether this is it; place: of the factor among those of its owner.
     """
-    journal.create("owned_factors", OWNED_FACTORS)
-    journal.create(
+    engine.create("owned_factors", OWNED_FACTORS)
+    engine.create(
         "all_owners", "SELECT DISTINCT owner AS id, CAST(0 AS BIGINT) AS colour FROM owned_factors"
     )
-    journal.once(
-        "owners alike",
-        lambda: group_owners(journal.engine, "owned_factors", "owner_groups", "all_owners"),
-    )
-    journal.create(
+    group_owners(engine, "owned_factors", "owner_groups", "all_owners")
+    engine.create(
         "factors_by_owner",
         """
         SELECT
@@ -291,11 +287,11 @@ def _group_individuals(journal: Journal) -> None:
         LEFT JOIN owner_groups g ON g.id = o.owner
         """,
     )
-    journal.drop("owned_factors", "all_owners", "owner_groups")
+    engine.discard("owned_factors", "all_owners", "owner_groups")
 
 
-def _check_count(journal: Journal, table: str) -> None:
-    count = journal.count(table)
+def _check_count(engine: Engine, table: str) -> None:
+    count = engine.count(table)
     if count > MOST_TYPES:
         raise TooLargeError(
             f"the factors are of {count} different types by table, place and what their "

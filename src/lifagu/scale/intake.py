@@ -6,7 +6,6 @@ is said with file, column and the ids concerned.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -17,28 +16,26 @@ from lifagu.data.parquet.reading import pinned_folder
 from lifagu.data.parquet.table import EXACT, ParquetTable
 from lifagu.data.snapshots import Pinned
 from lifagu.errors import FormatError
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.folder_contents import WIDEST, Given, names
-from lifagu.scale.journal import Journal
 from lifagu.scale.numbering import number_ids
 
 
-def take_in(journal: Journal, path: PathLike) -> Given:
+def take_in(engine: Engine, path: PathLike) -> Given:
     """Check a folder and store its arguments (factor, position, variable), by numbers."""
     folder = pinned_folder(path)
     given = _given(folder)
-    journal.engine.hold(folder)
-    if journal.once("state", lambda: folder.states) != folder.states:
-        raise FormatError(f"{path}: is not what it was when this run began; run again")
+    engine.hold(folder)
     for table in ("variables", "factors", "tables"):
-        count, dense = journal.once(f"ids of {table}", partial(_ids, journal, given, table))
+        count, dense = _ids(engine, given, table)
         given.counts[table], given.dense[table] = count, dense
         if not dense and table != "tables":
             ids = f"(SELECT CAST(id AS BIGINT) AS id FROM given_{table}) g"
-            number_ids(journal, ids, f"{table}_numbers")
-    journal.once("references", lambda: _check_references(journal, given))
+            number_ids(engine, ids, f"{table}_numbers")
+    _check_references(engine, given)
     factor, to_factor = given.reference("factors", "factor_id")
     variable, to_variable = given.reference("variables", "variable_id")
-    journal.create(
+    engine.create(
         "arguments",
         f"""
         SELECT {factor} AS factor, CAST(g.position AS BIGINT) AS position, {variable} AS variable
@@ -47,10 +44,10 @@ def take_in(journal: Journal, path: PathLike) -> Given:
         {to_variable}
         """,
     )
-    last = journal.value("SELECT max(position) FROM arguments")
+    last = engine.value("SELECT max(position) FROM arguments")
     given.counts["places"] = 0 if last is None else last + 1
-    _take_scopes(journal, given)
-    journal.once("scopes", lambda: _check_scopes(journal, given))
+    _take_scopes(engine, given)
+    _check_scopes(engine, given)
     folder.check_together()
     return given
 
@@ -79,23 +76,23 @@ def _given(folder: Pinned) -> Given:
 # ---- ids
 
 
-def _ids(journal: Journal, given: Given, table: str) -> list[Any]:
+def _ids(engine: Engine, given: Given, table: str) -> list[Any]:
     """How many rows a table has, and whether its ids are 0, 1, …; each is a whole number, once."""
-    _check_whole(journal, given, table, "id")
-    ((count, highest),) = journal.engine.rows(
+    _check_whole(engine, given, table, "id")
+    ((count, highest),) = engine.rows(
         f"SELECT count(*), max(CAST(id AS BIGINT)) FROM given_{table}"
     )
     if count and highest == count - 1:
-        different = journal.engine.dialect.different("id", count)
-        if journal.value(f"SELECT {different} FROM given_{table}") == count:
+        different = engine.dialect.different("id", count)
+        if engine.value(f"SELECT {different} FROM given_{table}") == count:
             return [count, True]
-    _refuse_twice(journal, given, table, "id")
+    _refuse_twice(engine, given, table, "id")
     return [count, count == 0]
 
 
-def _refuse_twice(journal: Journal, given: Given, table: str, column: str) -> None:
+def _refuse_twice(engine: Engine, given: Given, table: str, column: str) -> None:
     """Each number may stand in one row only."""
-    twice = journal.engine.rows(
+    twice = engine.rows(
         f"""
         SELECT {column}
         FROM given_{table}
@@ -112,18 +109,16 @@ def _refuse_twice(journal: Journal, given: Given, table: str, column: str) -> No
         )
 
 
-def _check_whole(
-    journal: Journal, given: Given, table: str, column: str, null: bool = False
-) -> None:
+def _check_whole(engine: Engine, given: Given, table: str, column: str, null: bool = False) -> None:
     """A column must hold whole numbers from 0 on."""
     if column not in given.columns[table]:  # it holds nothing but nulls
-        if null or not journal.count(f"given_{table}"):
+        if null or not engine.count(f"given_{table}"):
             return
         raise FormatError(f"{given.file(table)}: column {column}: null; give a whole number")
     most = EXACT if (table, column) in given.inexact else 2**63 - 1
     wrong = f"{column} < 0 OR {column} <> floor({column}) OR {column} > {most}"
     wrong += "" if null else f" OR {column} IS NULL"
-    found = journal.engine.rows(
+    found = engine.rows(
         f"""
         SELECT {column}
         FROM given_{table}
@@ -139,7 +134,7 @@ def _check_whole(
         raise FormatError(f"{given.file(table)}: column {column}: {what}")
 
 
-def _check_references(journal: Journal, given: Given) -> None:
+def _check_references(engine: Engine, given: Given) -> None:
     """Every reference must lead to a row."""
     for column, table, target, null in (
         ("factor_id", "arguments", "factors", False),
@@ -150,14 +145,14 @@ def _check_references(journal: Journal, given: Given) -> None:
     ):
         if table not in given.columns:
             continue
-        _check_whole(journal, given, table, column, null)
+        _check_whole(engine, given, table, column, null)
         if target and column in given.columns[table]:
-            _check_leads(journal, given, table, column, target)
+            _check_leads(engine, given, table, column, target)
     if "evidence" in given.columns:
-        _refuse_twice(journal, given, "evidence", "variable_id")
+        _refuse_twice(engine, given, "evidence", "variable_id")
 
 
-def _check_leads(journal: Journal, given: Given, table: str, column: str, target: str) -> None:
+def _check_leads(engine: Engine, given: Given, table: str, column: str, target: str) -> None:
     if given.dense[target]:
         lost = f"""
             SELECT min({column})
@@ -171,7 +166,7 @@ def _check_leads(journal: Journal, given: Given, table: str, column: str, target
             LEFT JOIN given_{target} t ON CAST(t.id AS BIGINT) = CAST(g.{column} AS BIGINT)
             WHERE t.id IS NULL AND g.{column} IS NOT NULL
             """
-    found = journal.value(lost)
+    found = engine.value(lost)
     if found is not None:
         raise FormatError(
             f"{given.file(table)}: column {column}: {found} is not an id in {file_name(target)}; "
@@ -182,13 +177,13 @@ def _check_leads(journal: Journal, given: Given, table: str, column: str, target
 # ---- arguments
 
 
-def _take_scopes(journal: Journal, given: Given) -> None:
+def _take_scopes(engine: Engine, given: Given) -> None:
     """Store scopes (id, arity, v0, v1, …): arguments side by side, as far as WIDEST goes."""
     side_by_side = "".join(
         f", max(CASE WHEN position = {place} THEN variable END) AS v{place}"
         for place in given.places
     )
-    journal.create(
+    engine.create(
         "scopes",
         f"""
         SELECT factor AS id, count(*) AS arity, max(position) AS highest{side_by_side}
@@ -198,31 +193,31 @@ def _take_scopes(journal: Journal, given: Given) -> None:
     )
 
 
-def _check_scopes(journal: Journal, given: Given) -> None:
+def _check_scopes(engine: Engine, given: Given) -> None:
     """The arguments of a factor stand at 0, 1, …, each place once, and differ."""
     gaps = [f"arity > {place} AND v{place} IS NULL" for place in given.places]
-    factor = _first_wrong(journal, ["highest <> arity - 1", *gaps], "position")
+    factor = _first_wrong(engine, ["highest <> arity - 1", *gaps], "position")
     if factor is not None:
-        number = _id(journal, given, "factors", factor)
+        number = _id(engine, given, "factors", factor)
         raise FormatError(
             f"{given.file('arguments')}: column position: those of factor {number} are not 0, 1, … "
             "with each of them once; number its arguments so"
         )
     same = [f"v{one} = v{two}" for one, two in combinations(given.places, 2)]
-    factor = _first_wrong(journal, same or ["1 = 0"], "variable")
+    factor = _first_wrong(engine, same or ["1 = 0"], "variable")
     if factor is not None:
-        (name,) = names(journal, given, "factors", [factor])
+        (name,) = names(engine, given, "factors", [factor])
         raise FormatError(
             f"{given.folder}: factor '{name}' has an argument twice; give it once, "
             "with the diagonal of the table"
         )
 
 
-def _first_wrong(journal: Journal, faults: list[str], column: str) -> int | None:
+def _first_wrong(engine: Engine, faults: list[str], column: str) -> int | None:
     """The first factor with a fault or, beyond what scopes hold, the same in a column twice."""
-    found = journal.value(f"SELECT min(id) FROM scopes WHERE {' OR '.join(faults)}")
+    found = engine.value(f"SELECT min(id) FROM scopes WHERE {' OR '.join(faults)}")
     if found is None:
-        found = journal.value(
+        found = engine.value(
             f"""
             WITH twice AS (
                 SELECT a.factor
@@ -238,23 +233,23 @@ def _first_wrong(journal: Journal, faults: list[str], column: str) -> int | None
     return None if found is None else int(found)
 
 
-def _id(journal: Journal, given: Given, table: str, number: int) -> int:
+def _id(engine: Engine, given: Given, table: str, number: int) -> int:
     """The id of a node, given its number."""
     if given.dense[table]:
         return number
-    return int(journal.value(f"SELECT id FROM {table}_numbers WHERE number = {number}"))
+    return int(engine.value(f"SELECT id FROM {table}_numbers WHERE number = {number}"))
 
 
 # ---- names and individuals
 
 
-def check_names(journal: Journal, given: Given) -> None:
+def check_names(engine: Engine, given: Given) -> None:
     """Names are not empty and differ."""
     for table, sort in (("variables", "variable"), ("factors", "factor")):
         if "name" not in given.columns[table]:
             continue
         name = "CAST(name AS STRING)"
-        missing = journal.value(
+        missing = engine.value(
             f"SELECT min(id) FROM given_{table} WHERE name IS NULL OR {name} = ''"
         )
         if missing is not None:
@@ -262,7 +257,7 @@ def check_names(journal: Journal, given: Given) -> None:
                 f"{given.file(table)}: column name: the row with id {missing} has none; "
                 "names are non-empty texts, or leave the column out"
             )
-        twice = journal.value(
+        twice = engine.value(
             f"""
             WITH repeated AS (
                 SELECT {name} AS name
@@ -280,16 +275,16 @@ def check_names(journal: Journal, given: Given) -> None:
             )
 
 
-def check_individuals(journal: Journal, given: Given) -> None:
+def check_individuals(engine: Engine, given: Given) -> None:
     """Individuals are non-empty texts."""
     if not given.has_individuals:
         return
-    dialect = journal.engine.dialect
+    dialect = engine.dialect
     wrong = "CAST(individual AS STRING) = ''"
     if given.holds_lists("variables", "individual"):
         words = f"CAST(individual AS {dialect.lists_of('STRING')})"
         wrong = f"array_contains({words}, '') OR {dialect.filled(words)} < {dialect.length(words)}"
-    found = journal.value(f"SELECT min(id) FROM given_variables WHERE {wrong}")
+    found = engine.value(f"SELECT min(id) FROM given_variables WHERE {wrong}")
     if found is not None:
         raise FormatError(
             f"{given.file('variables')}: column individual: the row with id {found} has an empty "

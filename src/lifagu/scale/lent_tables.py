@@ -8,123 +8,76 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.folder_contents import Given
 from lifagu.scale.individuals import owners_of_variables
-from lifagu.scale.journal import Journal
 
 # by number: how many tables were lent, the smallest share, how many are hardly better than a guess
 Tally = dict[int, tuple[int, float, int]]
 
 
 def register_lent(
-    journal: Journal, types: Ints, shares: Floats, guesses: NDArray[np.bool_]
+    engine: Engine, groups: Ints, parts: Ints, shares: Floats, guesses: NDArray[np.bool_]
 ) -> None:
-    """Store lent_types (type, share, guess): which got a table, and what share agreed.
+    """Store lent_classes (group_id, part, share, guess): classes of factors that got a table.
 
     guess: 1 where that is hardly better than a guess, else 0.
     """
-    columns = {"type": types, "share": shares, "guess": guesses.astype(np.int64)}
-    journal.register("lent_types", columns)
+    columns = {"group_id": groups, "part": parts, "share": shares}
+    engine.register("lent_classes", {**columns, "guess": guesses.astype(np.int64)})
 
 
-def lent_to(journal: Journal, given: Given, variables: Sequence[int]) -> Tally:
+def lent_to(engine: Engine, given: Given, parts: dict[int, int]) -> Tally:
     """What was lent to the individuals of some variables, or to the factors of nobody's variables.
 
-    Only what answers about these variables rest on: what `find_lent` found in their own parts.
-    Those to whom nothing was lent are left out.
+    parts: the part of each of these variables; only what was lent there counts. Those to whom
+    nothing was lent are left out.
     """
-    if not variables:
+    if not parts:
         return {}
-    journal.engine.register("asked", {"id": np.array(variables, dtype=np.int64)})
-    owners = owners_of_variables(journal, given)
-    found = journal.engine.rows(
+    columns = {"id": np.array(list(parts)), "part": np.array(list(parts.values()))}
+    engine.register("asked_parts", columns)
+    owners = owners_of_variables(engine, given)
+    found = engine.rows(
         f"""
         WITH own AS (
-            SELECT DISTINCT c.id, a.factor
+            SELECT DISTINCT c.id, q.part, a.factor
             FROM {owners} c
-            JOIN asked q ON q.id = c.id
+            JOIN asked_parts q ON q.id = c.id
             JOIN {owners} o ON o.owner = c.owner
             JOIN arguments a ON a.variable = o.id
         )
-        SELECT own.id, count(*), min(f.share), sum(f.guess)
+        SELECT own.id, count(*), min(l.share), sum(l.guess)
         FROM own
-        JOIN asked_parts p ON p.id = own.id
-        JOIN lent_factors f ON f.id = own.factor AND f.part = p.part
+        JOIN factor_groups g ON g.id = own.factor
+        JOIN lent_classes l ON l.group_id = g.group_id AND l.part = own.part
         GROUP BY own.id
         """
     )
-    journal.engine.drop("asked")
-    return _tally(found)
+    engine.drop("asked_parts")
+    return {
+        int(number): (int(count), float(share), int(guesses))
+        for number, count, share, guesses in found
+    }
 
 
-def find_lent(journal: Journal) -> None:
-    """Store lent_factors (id, part, type, share, guess): those that got a table in these parts."""
-    journal.engine.create(
-        "lent_factors",
+def lent_first(engine: Engine, parts: Sequence[int], most: int) -> tuple[list[int], int]:
+    """The first factors that got a table within some parts, and the type of the weakest one."""
+    engine.register("asked", {"part": np.array(parts, dtype=np.int64)})
+    lent = """
+        FROM lent_classes l
+        JOIN asked q ON q.part = l.part
+        JOIN factor_groups g ON g.group_id = l.group_id
         """
-        SELECT
-            a.factor AS id,
-            min(p.part) AS part,
-            min(n.type) AS type,
-            min(n.share) AS share,
-            min(n.guess) AS guess
-        FROM arguments a
-        JOIN typed t ON t.id = a.factor
-        JOIN lent_types n ON n.type = t.type
-        JOIN asked_parts p ON p.id = a.variable
-        GROUP BY a.factor
-        """,
-    )
-
-
-def lent_within(journal: Journal) -> Tally:
-    """What was lent within each part; those in which nothing was are left out."""
-    return _tally(
-        journal.engine.rows(
-            """
-            SELECT part, count(*), min(share), sum(guess)
-            FROM lent_factors
-            GROUP BY part
-            """
-        )
-    )
-
-
-def lent_first(journal: Journal, parts: Sequence[int], most: int) -> list[int]:
-    """The factors that got a table within some parts, ascending, at most so many."""
-    journal.engine.register("asked", {"part": np.array(parts, dtype=np.int64)})
-    (factors,) = journal.integers(
+    (factors,) = engine.integers(f"SELECT g.id {lent} ORDER BY g.id LIMIT {most}")
+    weakest = engine.value(
         f"""
-        SELECT f.id
-        FROM lent_factors f
-        JOIN asked q ON q.part = f.part
-        ORDER BY f.id
-        LIMIT {most}
-        """
-    )
-    journal.engine.drop("asked")
-    numbers: list[int] = factors.tolist()
-    return numbers
-
-
-def lent_weakest(journal: Journal, parts: Sequence[int]) -> int:
-    """The type of the weakest factor that got a table within some parts, the first if several."""
-    journal.engine.register("asked", {"part": np.array(parts, dtype=np.int64)})
-    ((weakest,),) = journal.engine.rows(
-        """
-        SELECT f.type
-        FROM lent_factors f
-        JOIN asked q ON q.part = f.part
-        ORDER BY f.share, f.id
+        SELECT t.type {lent}
+        JOIN typed t ON t.id = g.id
+        ORDER BY l.share, g.id
         LIMIT 1
         """
     )
-    journal.engine.drop("asked")
-    return int(weakest)
-
-
-def _tally(rows: Sequence[tuple[int, int, float, int]]) -> Tally:
-    return {
-        int(number): (int(count), float(share), int(guesses))
-        for number, count, share, guesses in rows
-    }
+    engine.drop("asked")
+    numbers: list[int] = factors.tolist()
+    return numbers, int(weakest)

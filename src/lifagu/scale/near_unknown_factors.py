@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from lifagu.basics.arrays import Ints
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.folder_contents import Given
 from lifagu.scale.individuals import owners_of_variables
-from lifagu.scale.journal import Journal
 
 
 def find_near(
-    journal: Journal, given: Given, unknown: Ints, free: Ints, most: int
+    engine: Engine, given: Given, unknown: Ints, free: Ints, most: int
 ) -> tuple[list[int], int]:
     """What one would ask without being told, by the rule of `near_unknown`, and how many these are.
 
     unknown: types without a table; free: looks that may be asked about. At most so many, to be
     asked before arguments are re-ordered.
     """
-    near = journal.once("near", lambda: _near(journal, given, unknown, free, most))
+    near = _near(engine, given, unknown, free, most)
     return near[0], near[1][0]
 
 
-def _near(journal: Journal, given: Given, unknown: Ints, free: Ints, most: int) -> list[list[int]]:
-    journal.register("unknown_types", {"type": unknown})
-    journal.register("free_looks", {"look": free})
-    owners = owners_of_variables(journal, given)
-    _rank_owners(journal, given, owners)
-    journal.create(
+def _near(engine: Engine, given: Given, unknown: Ints, free: Ints, most: int) -> list[list[int]]:
+    engine.register("unknown_types", {"type": unknown})
+    engine.register("free_looks", {"look": free})
+    owners = owners_of_variables(engine, given)
+    _rank_owners(engine, given, owners)
+    engine.create(
         "near",
         f"""
         SELECT o.id, r.factor, r.position
@@ -35,11 +35,11 @@ def _near(journal: Journal, given: Given, unknown: Ints, free: Ints, most: int) 
         JOIN free_looks f ON f.look = l.look
         """,
     )
-    first = journal.engine.rows(f"SELECT id FROM near ORDER BY factor, position, id LIMIT {most}")
-    return [[int(variable) for (variable,) in first], [journal.count("near")]]
+    first = engine.rows(f"SELECT id FROM near ORDER BY factor, position, id LIMIT {most}")
+    return [[int(variable) for (variable,) in first], [engine.count("near")]]
 
 
-def _rank_owners(journal: Journal, given: Given, owners: str) -> None:
+def _rank_owners(engine: Engine, given: Given, owners: str) -> None:
     """Store ranked (owner, factor, position): where each owner is met first, if it is."""
     of_somebody = ""  # who is met at an unknown factor is its owner, if it has one
     if given.has_individuals:
@@ -47,7 +47,7 @@ def _rank_owners(journal: Journal, given: Given, owners: str) -> None:
             LEFT JOIN factor_owners w ON w.id = a.factor
             WHERE w.owner IS NULL OR w.owner = o.owner
         """
-    journal.create(
+    engine.create(
         "ranked",
         f"""
         WITH met AS (

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from lifagu.scale.journal import Journal
+from lifagu.scale.engines.engine import Engine
 
 BUCKETS = 1024  # stretches of the ids that are sorted apart
 
 
-def number_ids(journal: Journal, source: str, name: str) -> None:
+def number_ids(engine: Engine, source: str, name: str) -> None:
     """Store (id, number) for the distinct ids of a table expression: number n is the n-th of them.
 
     Ids are counted in stretches first, and each is numbered from where the one before it ends.
     """
-    journal.once(f"numbers {name}", lambda: _number(journal, source, name))
-
-
-def _number(journal: Journal, source: str, name: str) -> None:
-    width = (journal.value(f"SELECT max(id) FROM {source}") or 0) // BUCKETS + 1
-    bucket = journal.engine.dialect.quotient("id", width)
-    counted = journal.engine.rows(
+    width = (engine.value(f"SELECT max(id) FROM {source}") or 0) // BUCKETS + 1
+    bucket = engine.dialect.quotient("id", width)
+    counted = engine.rows(
         f"""
         SELECT {bucket} AS stretch, count(*)
         FROM {source}
@@ -30,8 +26,8 @@ def _number(journal: Journal, source: str, name: str) -> None:
     )
     sizes = np.array([size for _, size in counted], dtype=np.int64)
     stretches = np.array([stretch for stretch, _ in counted], dtype=np.int64)
-    journal.register(f"{name}_starts", {"stretch": stretches, "start": np.cumsum(sizes) - sizes})
-    journal.create(
+    engine.register(f"{name}_starts", {"stretch": stretches, "start": np.cumsum(sizes) - sizes})
+    engine.create(
         name,
         f"""
         WITH stretched AS (
@@ -44,4 +40,4 @@ def _number(journal: Journal, source: str, name: str) -> None:
         JOIN {name}_starts t ON t.stretch = s.stretch
         """,
     )
-    journal.drop(f"{name}_starts")
+    engine.discard(f"{name}_starts")

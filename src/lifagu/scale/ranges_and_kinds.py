@@ -8,21 +8,21 @@ import numpy as np
 
 from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.folder_contents import Given
-from lifagu.scale.journal import Journal
 
 MOST_WORDS = 1_000_000  # different ranges or kinds, which are looked at in memory
 
 
-def declared_ranges(journal: Journal, given: Given) -> list[Labels]:
+def declared_ranges(engine: Engine, given: Given) -> list[Labels]:
     """The different label orders by first use; stores ranges_coded (word, code) with a column."""
     if "range" not in given.columns["variables"]:
         return [BOOLEAN] if given.counts["variables"] else []
-    lists = journal.engine.dialect.lists_of("STRING")
-    boolean = journal.engine.dialect.array(["false", "true"])
+    lists = engine.dialect.lists_of("STRING")
+    boolean = engine.dialect.array(["false", "true"])
     word = f"coalesce(CAST(range AS {lists}), {boolean})"
-    words = _coded(journal, given, word, "ranges")
-    journal.create(
+    words = _coded(engine, given, word, "ranges")
+    engine.create(
         "ranges_filled",
         f"""
         WITH filled AS (
@@ -44,11 +44,11 @@ def declared_ranges(journal: Journal, given: Given) -> list[Labels]:
     return found
 
 
-def declared_kinds(journal: Journal, given: Given) -> list[str]:
+def declared_kinds(engine: Engine, given: Given) -> list[str]:
     """The different kinds by first use; stores kinds_coded (word, code) if there is a column."""
     if "kind" not in given.columns["variables"]:
         return []
-    words = _coded(journal, given, "CAST(kind AS STRING)", "kinds")
+    words = _coded(engine, given, "CAST(kind AS STRING)", "kinds")
     if "" in words:
         raise FormatError(
             f"{given.file('variables')}: column kind: an empty text; give a name, or null for none"
@@ -56,9 +56,9 @@ def declared_kinds(journal: Journal, given: Given) -> list[str]:
     return words
 
 
-def _coded(journal: Journal, given: Given, word: str, name: str) -> list[Any]:
+def _coded(engine: Engine, given: Given, word: str, name: str) -> list[Any]:
     """The different words of a column of the variables by first use, and a table (word, code)."""
-    journal.create(
+    engine.create(
         f"{name}_found",
         f"""
         WITH words AS (
@@ -70,7 +70,7 @@ def _coded(journal: Journal, given: Given, word: str, name: str) -> list[Any]:
         GROUP BY word
         """,
     )
-    found = journal.engine.rows(
+    found = engine.rows(
         f"""
         SELECT word, first
         FROM {name}_found
@@ -85,8 +85,8 @@ def _coded(journal: Journal, given: Given, word: str, name: str) -> list[Any]:
             remedy=Remedy.IN_MEMORY,
         )
     firsts = np.array([first for _, first in found], dtype=np.int64)
-    journal.register(f"{name}_codes", {"first": firsts, "code": np.arange(len(firsts))})
-    journal.create(
+    engine.register(f"{name}_codes", {"first": firsts, "code": np.arange(len(firsts))})
+    engine.create(
         f"{name}_coded",
         f"""
         SELECT f.word, c.code

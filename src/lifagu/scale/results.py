@@ -15,9 +15,9 @@ from lifagu.data.parquet.layout import file_name
 from lifagu.graph.ranges import BOOLEAN, Labels
 from lifagu.scale.colour_rounds import State
 from lifagu.scale.engines.dialects import Dialect
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.evidence import DistinctObservations
 from lifagu.scale.folder_contents import Given, name_of
-from lifagu.scale.journal import Journal
 from lifagu.scale.numbering import number_ids
 
 
@@ -35,16 +35,16 @@ class Findings:
 # ---- groups
 
 
-def number_groups(journal: Journal, state: State) -> dict[str, int]:
+def number_groups(engine: Engine, state: State) -> dict[str, int]:
     """Store variable_groups and factor_groups (id, group_id), by first members; how many."""
     counts = {}
     for side, colours in (("variable", state.variables), ("factor", state.factors)):
-        journal.create(
+        engine.create(
             f"{side}_first",
             f"SELECT colour, min(id) AS id, count(*) AS size FROM {colours} GROUP BY colour",
         )
-        number_ids(journal, f"{side}_first", f"{side}_group_numbers")
-        journal.create(
+        number_ids(engine, f"{side}_first", f"{side}_group_numbers")
+        engine.create(
             f"{side}_group_sizes",
             f"""
             SELECT f.colour, f.id AS first, f.size, n.number AS group_id
@@ -52,7 +52,7 @@ def number_groups(journal: Journal, state: State) -> dict[str, int]:
             JOIN {side}_group_numbers n ON n.id = f.id
             """,
         )
-        journal.create(
+        engine.create(
             f"{side}_groups",
             f"""
             SELECT c.id, g.group_id
@@ -60,18 +60,13 @@ def number_groups(journal: Journal, state: State) -> dict[str, int]:
             JOIN {side}_group_sizes g ON g.colour = c.colour
             """,
         )
-        counts[side] = journal.count(f"{side}_group_sizes")
+        counts[side] = engine.count(f"{side}_group_sizes")
     return counts
 
 
-def largest_groups(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
+def largest_groups(engine: Engine, side: str, most: int, members: int) -> list[list[int]]:
     """The largest groups, equal ones by first member: the size of each, its first few members."""
-    return journal.once(f"largest {side} groups", lambda: _largest(journal, side, most, members))
-
-
-def _largest(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
-    """A pass for each further member, so that a group that holds everything takes no room."""
-    engine = journal.engine
+    # a pass for each further member, so that a group that holds everything takes no room
     largest = engine.rows(
         f"""
         SELECT group_id, size, first
@@ -105,30 +100,30 @@ def _largest(journal: Journal, side: str, most: int, members: int) -> list[list[
 # ---- a completed model
 
 
-def register_columns(journal: Journal, name: str, columns: Columns) -> None:
+def register_columns(engine: Engine, name: str, columns: Columns) -> None:
     """Make a small table, of whatever columns, readable under a name."""
-    file = Path(journal.engine.folder) / f"{name}.parquet"
+    file = Path(engine.folder) / f"{name}.parquet"
     with Duck(threads=1) as duck:
         copy_columns(duck, columns, file, file)
-    journal.engine.register(name, file)
+    engine.register(name, file)
 
 
-def write_results(journal: Journal, given: Given, found: Findings, folder: Path) -> Iterator[str]:
+def write_results(engine: Engine, given: Given, found: Findings, folder: Path) -> Iterator[str]:
     """Write all tables into a folder, and yield the name of each before that."""
-    for table, query in _queries(journal, given, found):
+    for table, query in _queries(engine, given, found):
         yield table
-        journal.engine.export(query, folder / file_name(table))
+        engine.export(query, folder / file_name(table))
     yield "tables"
     file = folder / file_name("tables")
     with Duck(threads=1) as duck:
         copy_columns(duck, found.tables, file, file)
 
 
-def _queries(journal: Journal, given: Given, found: Findings) -> Iterator[tuple[str, str]]:
+def _queries(engine: Engine, given: Given, found: Findings) -> Iterator[tuple[str, str]]:
     """Each table and the query that gives its rows."""
     variable, factor = (_whole(given.counts[each]) for each in ("variables", "factors"))
-    yield "variables", _variables(journal, given, found, variable)
-    yield "factors", _factors(journal, given, factor)
+    yield "variables", _variables(engine, given, found, variable)
+    yield "factors", _factors(engine, given, factor)
     yield (
         "arguments",
         f"""
@@ -140,8 +135,8 @@ def _queries(journal: Journal, given: Given, found: Findings) -> Iterator[tuple[
         ORDER BY factor, position
         """,
     )
-    if len(found.observations) and journal.count("observed"):
-        yield "evidence", _evidence(journal, found.observations, variable)
+    if len(found.observations) and engine.count("observed"):
+        yield "evidence", _evidence(engine, found.observations, variable)
     for side, whole in (("variable", variable), ("factor", factor)):
         yield (
             f"{side}_groups",
@@ -176,11 +171,9 @@ def _name(given: Given, table: str) -> str:
     return f", {name_of(given, table)} AS name" if says_more else ""
 
 
-def _variables(
-    journal: Journal, given: Given, found: Findings, number: Callable[[str], str]
-) -> str:
+def _variables(engine: Engine, given: Given, found: Findings, number: Callable[[str], str]) -> str:
     """Variables with their names, ranges, kinds and individuals, where these say something."""
-    dialect = journal.engine.dialect
+    dialect = engine.dialect
     lists = dialect.lists_of("STRING")
     shown = f"{number('number')} AS id{_name(given, 'variables')}"
     if any(labels != BOOLEAN for labels in found.ranges):
@@ -200,7 +193,7 @@ def _variables(
         """
 
 
-def _factors(journal: Journal, given: Given, number: Callable[[str], str]) -> str:
+def _factors(engine: Engine, given: Given, number: Callable[[str], str]) -> str:
     """Factors with their names, where these say something, the numbers of their tables, supports.
 
     What was filled has no support.
@@ -208,7 +201,7 @@ def _factors(journal: Journal, given: Given, number: Callable[[str], str]) -> st
     return f"""
         SELECT
             {number("s.number")} AS id{_name(given, "factors")},
-            nullif(r.table_id, -1) AS table_id{_supports(given, journal.engine.dialect)}
+            nullif(r.table_id, -1) AS table_id{_supports(given, engine.dialect)}
         FROM {given.numbered("factors")} s
         JOIN typed t ON t.id = s.number
         JOIN type_results r ON r.type = t.type
@@ -248,13 +241,13 @@ def _quotient(variable_group: str, factor_group: str) -> str:
 
 
 def _evidence(
-    journal: Journal, observations: DistinctObservations, number: Callable[[str], str]
+    engine: Engine, observations: DistinctObservations, number: Callable[[str], str]
 ) -> str:
     """Whose observations are which; likelihoods where some are left after overriding."""
-    register_columns(journal, "observations", _observation_columns(observations))
+    register_columns(engine, "observations", _observation_columns(observations))
     soft = [str(number) for number, each in enumerate(observations.likelihoods) if each is not None]
     shown = "s.value"
-    if soft and journal.count(f"observed WHERE observation IN ({', '.join(soft)})"):
+    if soft and engine.count(f"observed WHERE observation IN ({', '.join(soft)})"):
         shown = "s.value, s.likelihood"
     return f"""
         SELECT {number("o.id")} AS variable_id, {shown}
@@ -284,7 +277,7 @@ def _observation_columns(observations: DistinctObservations) -> Columns:
 
 
 def write_imputed(
-    journal: Journal, given: Given, columns: Sequence[str], folder: Path
+    engine: Engine, given: Given, columns: Sequence[str], folder: Path
 ) -> Iterator[str]:
     """Write transfers and tables, a row per unknown or filled factor; yields each name before that.
 
@@ -292,7 +285,7 @@ def write_imputed(
     """
     shown = ", ".join(f"r.{column}" for column in columns)
     yield "transfers"
-    journal.engine.export(
+    engine.export(
         f"""
         SELECT {name_of(given, "factors")} AS factor, {shown}
         FROM typed t
@@ -303,13 +296,13 @@ def write_imputed(
         folder / file_name("transfers"),
     )
     yield "tables"
-    journal.engine.export(_filled_tables(journal, given), folder / file_name("tables"))
+    engine.export(_filled_tables(engine, given), folder / file_name("tables"))
 
 
-def _filled_tables(journal: Journal, given: Given) -> str:
+def _filled_tables(engine: Engine, given: Given) -> str:
     """A query for each filled factor: its name, those of its arguments in order, potentials."""
-    places = range(journal.value("SELECT coalesce(max(arity), 0) FROM filled"))
-    dialect = journal.engine.dialect
+    places = range(engine.value("SELECT coalesce(max(arity), 0) FROM filled"))
+    dialect = engine.dialect
     cases = " ".join(f"WHEN {place} THEN c.v{place}" for place in given.places)
     chosen = "".join(f", CASE r.p{place} {cases} END AS a{place}" for place in places)
     name, numbered = name_of(given, "variables"), given.numbered("variables")

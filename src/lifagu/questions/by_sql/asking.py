@@ -1,6 +1,6 @@
-"""Questions to a folder of Parquet tables: `scale` makes its rows fewer, `inference` does the rest.
+"""Questions to a folder of Parquet tables: it is lifted where it is, and the lifted model is asked.
 
-The graph is never in memory: only tables, and the rows left when most variables are summed out.
+The lifted model is small and in memory; variables that are asked about are told apart in it.
 """
 
 from __future__ import annotations
@@ -8,43 +8,117 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 
+import numpy as np
+
+from lifagu.basics.arrays import Ints, connected_parts
 from lifagu.basics.atomic_files import PathLike
-from lifagu.basics.memory import readable_size
 from lifagu.basics.progress import Announce, Tell
-from lifagu.errors import Remedy, TooLargeError
+from lifagu.errors import NoAnswerError
+from lifagu.filling.chance import warning
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
-from lifagu.inference.lifted.tables_by_label import Labels
-from lifagu.inference.listed_rows import Known, RowsLeft, check_asked, prepare_listed
-from lifagu.inference.prepared import Prepared, Result
+from lifagu.inference.answer import Answer
+from lifagu.inference.prepared import Asked, Result
+from lifagu.inference.question_checks import no_answer
 from lifagu.questions.by_sql.agreeing import first_names
-from lifagu.questions.by_sql.completing import Completed, fill_on, take_on
-from lifagu.questions.by_sql.support import Support, supports
-from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
-from lifagu.questions.place import ANSWERING, Place
+from lifagu.questions.by_sql.completing import Completed, Filled, fill_on, take_on
+from lifagu.questions.by_sql.lifting import find_groups, pass_on
+from lifagu.questions.by_sql.workplace import BESIDE, engine_of, memory_limit
+from lifagu.questions.place import Place
+from lifagu.questions.planning import prepare
 from lifagu.relational.ground_parts import declared_tables
-from lifagu.scale.eliminating import ObstacleError, StoredRows, Work, eliminate, listed_rows, load
-from lifagu.scale.factor_types import Types, looks_of
-from lifagu.scale.folder_contents import numbers_of
-from lifagu.scale.journal import Journal
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.scale.colour_rounds import Sizes, told_apart
+from lifagu.scale.folder_contents import names, numbers_of
+from lifagu.scale.lent_tables import Tally, lent_first, register_lent
+from lifagu.scale.lifted_model import Classes, Contents, lifted_model, read_classes
+from lifagu.scale.results import number_groups
 
-ENOUGH = 10**6  # arguments that are listed at once
+CLASS = 4000  # bytes that an argument of a class takes in the lifted model, at most
+NAME = 200  # that the name of a factor takes
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedThere:
+    """A folder whose lifted model is here, with the classes that it is made of.
+
+    part[v]: the connected part of a class of variables, observed ones being cut out (-1); the same
+    of classes of factors, -1 where all around are observed. asked: the class of each variable asked
+    about, by number.
+    """
+
+    whole: Completed
+    classes: Classes
+    model: ParfactorGraph
+    evidence: dict[str, Observation]
+    part: Ints
+    factor_part: Ints
+    asked: dict[int, int]
+
+    def part_of(self, variable: int) -> int:
+        """The connected part of a variable asked about, -1 if it is observed."""
+        return int(self.part[self.asked[variable]])
+
+    @property
+    def unknown(self) -> Ints:
+        """The classes of factors without a table."""
+        types = self.whole.types.first[self.whole.graph.unknown]
+        return np.flatnonzero(np.isin(self.classes.type, types))
+
+    @property
+    def unknown_parts(self) -> Ints:
+        """The connected parts with a factor without a table."""
+        return np.setdiff1d(self.factor_part[self.unknown], [-1])
+
+    def check_known(self, questions: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> None:
+        """Refuse questions whose part has a factor without a table; none at all ask for log Z."""
+        unknown = self.unknown
+        for question in questions or [()]:
+            parts = [self.part_of(numbers[name]) for name in question]
+            behind = unknown[np.isin(self.factor_part[unknown], parts)] if question else unknown
+            if len(behind):
+                whole = self.whole
+                types = np.flatnonzero(np.isin(whole.types.first, self.classes.type[behind]))
+                named = first_names(whole.engine, whole.given, whole.types, types)
+                where = {} if question else {"where": ""}
+                asked = f"P({', '.join(question)})" if question else "log Z"
+                raise NoAnswerError(no_answer(asked, named, **where))
+
+    def lent(self) -> Tally:
+        """What was lent within each part: how many tables, the smallest share, how many guesses.
+
+        Stores lent_classes (group_id, part, share, guess).
+        """
+        whole, found = self.whole, Tally()
+        if not isinstance(whole, Filled) or not len(whole.lent_types):
+            return found
+        place = np.searchsorted(whole.lent_types, self.classes.type)
+        place = np.minimum(place, len(whole.lent_types) - 1)
+        chosen = np.flatnonzero(whole.lent_types[place] == self.classes.type)
+        chosen = chosen[self.factor_part[chosen] >= 0]
+        shares, guesses = whole.lent_shares[place], whole.lent_guesses[place]
+        register_lent(
+            whole.engine, chosen, self.factor_part[chosen], shares[chosen], guesses[chosen]
+        )
+        for each in chosen.tolist():
+            size, guess = self.classes.factors[each], bool(guesses[each])
+            part, share = int(self.factor_part[each]), float(shares[each])
+            count, least, guessed = found.get(part, (0, share, 0))
+            found[part] = count + size, min(least, share), guessed + guess * size
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedBySql:
-    """Questions whose rows are few by now: `str` shows the rounds and the plan for the rest.
+    """Questions to the lifted model of a folder: `str` shows what was lifted, and the plan.
 
-    supports: for each question what its answer rests on. unknown: how many factors came without a
-    table; transferred: how many of them got one; weakest_share: the smallest share of agreement
-    among those, None if there are none.
+    unknown: how many factors came without a table; transferred: how many of them got one;
+    weakest_share: the smallest share of agreement among those, None if there are none.
     """
 
-    prepared: Prepared
-    rounds: tuple[str, ...]
-    where: str
+    prepared: Asked
+    head: str
     supports: tuple[Support, ...]
     unknown: int
     transferred: int
@@ -56,8 +130,7 @@ class PlannedBySql:
         return self.prepared.notes
 
     def __str__(self) -> str:
-        head = f"rows in {self.where}, {len(self.rounds)} round{'s' * (len(self.rounds) != 1)}:"
-        return "\n".join([head, *(f"  {each}" for each in self.rounds), str(self.prepared)])
+        return f"{self.head}\n{self.prepared}"
 
     def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers."""
@@ -67,126 +140,158 @@ class PlannedBySql:
         return Result(answers, result.log_partition, result.notes, self.unknown, self.transferred)
 
 
+@dataclass(frozen=True)
+class Support:
+    """The transferred factors that an answer rests on, and the smallest share of agreement."""
+
+    rests_on: tuple[str, ...] = ()
+    weakest_share: float | None = None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def given_to(self, answer: Answer) -> Answer:
+        """The answer with all this."""
+        return replace(
+            answer,
+            rests_on=self.rests_on,
+            weakest_share=self.weakest_share,
+            notes=(*answer.notes, *self.notes),
+            warnings=(*answer.warnings, *self.warnings),
+        )
+
+
 def plan_by_sql(
     folder: PathLike,
     questions: Sequence[Sequence[str]],
     evidence: Mapping[str, Observation],
     filling: Filling | None,
     place: Place,
-    *,
-    enough: int | None = None,
 ) -> PlannedBySql:
-    """Make the rows of a folder few, and plan the answers to questions (tuples of names).
+    """Lift a folder and plan the answers to questions (tuples of names).
 
     No question asks for log Z alone. evidence: added to the folder's own, which it overrides name
     by name. filling: how unknown factors are filled first, None leaves them unknown. place: on
-    which engine; work that is interrupted before rows are made fewer can go on. enough: arguments
-    that are few; a million by default, or what fits.
+    which engine.
     """
-    limit = memory_limit(place)
-    few = few_arguments(limit) if enough is None else enough
-    with journal_of(place, limit, "ask", Path(folder), filling, evidence) as journal:
-        stage = place.progress.stage
-        return plan_on(journal, folder, questions, evidence, filling, limit, few, stage)
-
-
-def few_arguments(limit: int) -> int:
-    """How many arguments are listed at once within a limit in bytes."""
-    return min(ENOUGH, limit // ANSWERING)
-
-
-def plan_on(
-    journal: Journal,
-    folder: PathLike,
-    questions: Sequence[Sequence[str]],
-    evidence: Mapping[str, Observation],
-    filling: Filling | None,
-    limit: int,
-    enough: int,
-    stage: Announce,
-) -> PlannedBySql:
-    """The same on an engine that is open."""
-    whole: Completed = (
-        take_on(journal, folder, evidence, stage)
-        if filling is None
-        else fill_on(journal, folder, evidence, filling, stage)
-    )
-    numbers = numbers_of(journal, whole.given, chain.from_iterable(questions))
-    asked = [[numbers[name] for name in question] for question in questions]
-    left, rounds = left_over(whole, numbers, asked, limit, enough, stage)
-    prepared = prepare_listed(left, asked, limit)
-    free = [[each for each in question if left.known[each].observed < 0] for question in asked]
-    return PlannedBySql(
-        prepared,
-        rounds,
-        journal.engine.dialect.name,
-        supports(whole, free, int(BESIDE * limit), stage),
-        whole.unknown,
-        whole.transferred,
-        whole.weakest_share,
-    )
-
-
-def left_over(
-    whole: Completed,
-    numbers: Mapping[str, int],
-    asked: Sequence[Sequence[int]],
-    limit: int,
-    enough: int,
-    stage: Announce,
-) -> tuple[RowsLeft, tuple[str, ...]]:
-    """What is left of a folder when most variables are summed out, and what each round did.
-
-    numbers: of the variables that are asked about, by name; asked: the questions about them.
-    """
-    by_look, given, labels, rounds = whole.by_look, whole.given, Labels(), []
-
-    def tell(text: str) -> None:
-        rounds.append(text)
-        stage(text)
-
-    try:
-        with Work(whole.journal.engine) as work:
-            known = _known(whole, numbers)
-            check_asked(known, asked, limit)
-            rows = load(work, _as_completed(whole), by_look, labels, given.counts["variables"])
-            free = {variable: each for variable, each in known.items() if each.observed < 0}
-            kept = {variable: len(each.labels) for variable, each in free.items()}
-            reason = eliminate(rows, by_look, kept, enough, tell)
-            _check_fits(given.folder, rows, reason, limit)
-            listed = listed_rows(rows)
-    except ObstacleError as obstacle:
-        what = f"{given.folder}: {obstacle}, too many for SQL"
-        raise TooLargeError(what, remedy=Remedy.IN_MEMORY) from None
-    seen = (each.observed >= 0 or each.likelihood is not None for each in by_look if each.many)
-    unknown = first_names(whole.journal, given, whole.types, whole.graph.unknown)
-    return RowsLeft(labels, listed, known, unknown, any(seen)), tuple(rounds)
-
-
-def _known(whole: Completed, numbers: Mapping[str, int]) -> dict[int, Known]:
-    """What is known of the variables that are asked about."""
-    look_of = looks_of(whole.journal, numbers.values())
-    found = {}
-    for name, number in numbers.items():
-        alike = whole.by_look[look_of[number]]
-        found[number] = Known(name, alike.labels, alike.observed)
-    return found
-
-
-def _as_completed(whole: Completed) -> Types:
-    """The types with the tables that they have in the end, and looks in the order of these."""
-    types, order = whole.types, whole.graph.arguments
-    tables, table_of = declared_tables(whole.graph)
-    looks, positions = types.looks[order], types.positions[order]
-    return replace(types, table=table_of, looks=looks, positions=positions, tables=tables)
-
-
-def _check_fits(folder: PathLike, rows: StoredRows, reason: str | None, limit: int) -> None:
-    """Refuse rows that are too many to be listed."""
-    needed = ANSWERING * rows.arguments
-    if reason is not None and needed > limit:
-        raise TooLargeError(
-            f"{folder}: {rows.count} rows are left that SQL cannot make fewer ({reason}), "
-            f"and they need about {readable_size(needed)}, but the limit is {readable_size(limit)}",
-            remedy=Remedy.MORE_MEMORY,
+    limit, stage = memory_limit(place), place.progress.stage
+    with engine_of(place, int((1 - BESIDE) * limit)) as engine:
+        whole: Completed = (
+            take_on(engine, folder, evidence, stage)
+            if filling is None
+            else fill_on(engine, folder, evidence, filling, stage)
         )
+        numbers = numbers_of(engine, whole.given, chain.from_iterable(questions))
+        memory, asked = int(BESIDE * limit), list(numbers.values())
+        here = lifted_here(whole, *find_groups(whole, memory, stage), asked, memory, stage)
+        here.check_known(questions, numbers)
+        prepared = prepare(here.model, questions, here.evidence, memory_limit=limit)
+        supports = _supports(here, questions, numbers, memory)
+    classes, sizes = here.classes, whole.given.counts
+    head = (
+        f"lifted by {engine.dialect.name}: {sizes['variables']} variables in "
+        f"{len(classes.variables)} classes, {sizes['factors']} factors in {len(classes.factors)}"
+    )
+    return PlannedBySql(
+        prepared, head, supports, whole.unknown, whole.transferred, whole.weakest_share
+    )
+
+
+def lifted_here(
+    whole: Completed,
+    sizes: Sizes,
+    counts: Mapping[str, int],
+    asked: Sequence[int],
+    memory: int,
+    stage: Announce,
+) -> LiftedThere:
+    """The lifted model of a folder in which some variables are told apart from all others.
+
+    sizes, counts: of its groups. memory: in bytes, what may be used here, beside the engine.
+    """
+    engine = whole.engine
+    if len(asked):
+        chosen = np.unique(np.array(asked, dtype=np.int64))
+        sizes, state = told_apart(engine, sizes, counts, chosen)
+        number_groups(engine, pass_on(engine, sizes, memory, stage, state))
+    stage("lifting")
+    classes = read_classes(engine, memory // CLASS)
+    model, evidence = lifted_model(engine, classes, _contents(whole))
+    part, factor_part = _parts(whole, classes)
+    return LiftedThere(
+        whole, classes, model, evidence, part, factor_part, _classes_of(whole, asked)
+    )
+
+
+def _contents(whole: Completed) -> Contents:
+    """What is known of the nodes of a folder, tables as they are in the end."""
+    tables, table_of = declared_tables(whole.graph)
+    number_of = dict(zip(whole.types.first.tolist(), table_of.tolist(), strict=True))
+    return Contents(
+        [whole.ranges.declared[each] for each in whole.looks.declared.tolist()],
+        whole.observed,
+        whole.weights,
+        lambda kind: None if number_of[kind] < 0 else tables[number_of[kind]],
+        lambda numbers: names(whole.engine, whole.given, "variables", numbers),
+    )
+
+
+def _parts(whole: Completed, classes: Classes) -> tuple[Ints, Ints]:
+    """The connected part of each class of variables and factors, observed ones being cut out."""
+    count, hard = len(classes.variables), whole.hard[classes.look]
+    lengths = [len(scope) for scope in classes.scopes]
+    factors = np.repeat(np.arange(len(lengths)), lengths)
+    variables = np.array(list(chain.from_iterable(classes.scopes)), dtype=np.int64)
+    free = ~hard[variables]
+    factors, variables = factors[free], variables[free]
+    part = connected_parts(count + len(lengths), variables, count + factors)
+    cut = np.ones(len(lengths), dtype=np.bool_)
+    cut[factors] = False
+    return np.where(hard, -1, part[:count]), np.where(cut, -1, part[count:])
+
+
+def _classes_of(whole: Completed, asked: Sequence[int]) -> dict[int, int]:
+    """The class of each variable asked about."""
+    if not asked:
+        return {}
+    whole.engine.register("asked", {"id": np.unique(np.array(asked, dtype=np.int64))})
+    variables, groups = whole.engine.integers(
+        """
+        SELECT g.id, g.group_id
+        FROM variable_groups g
+        JOIN asked q ON q.id = g.id
+        """
+    )
+    whole.engine.drop("asked")
+    return dict(zip(variables.tolist(), groups.tolist(), strict=True))
+
+
+def _supports(
+    here: LiftedThere, questions: Sequence[Sequence[str]], numbers: Mapping[str, int], memory: int
+) -> tuple[Support, ...]:
+    """What the answer to each question rests on; memory: in bytes, for names; more are cut."""
+    lent = here.lent()
+    by_parts: dict[tuple[int, ...], Support] = {(): Support()}
+    found = []
+    for question in questions:
+        own = {here.part_of(numbers[name]) for name in question}
+        parts = tuple(sorted(own & lent.keys()))
+        if parts not in by_parts:
+            by_parts[parts] = _support(here.whole, lent, parts, memory // NAME)
+        found.append(by_parts[parts])
+    return tuple(found)
+
+
+def _support(whole: Completed, lent: Tally, parts: Sequence[int], most: int) -> Support:
+    """What was lent within some parts, at most so many factors by name."""
+    numbers, weakest_type = lent_first(whole.engine, parts, most)
+    called = names(whole.engine, whole.given, "factors", numbers)
+    count, weakest = sum(lent[part][0] for part in parts), min(lent[part][1] for part in parts)
+    more = f"rests on {count} transferred factors, of which the first {len(called)} are named"
+    notes = (more,) if count > len(called) else ()
+    guesses = sum(lent[part][2] for part in parts)
+    warnings: tuple[str, ...] = ()
+    if guesses and isinstance(whole, Filled) and whole.transfer.way == "one":
+        kind = np.flatnonzero(whole.types.first == weakest_type)[0]
+        place = int(np.searchsorted(whole.transfer.unknown, kind))
+        warnings = (warning(guesses, count, *whole.transfer.agreement(place)),)
+    return Support(tuple(called), weakest, notes, warnings)

@@ -25,7 +25,7 @@ from lifagu.graph.ranges import Ranges
 from lifagu.graph.validation import MOST_AXES, table_size_error
 from lifagu.likeness.roles import factor_signatures, place_roles, roles
 from lifagu.questions.by_sql.agreeing import check_agreement
-from lifagu.scale.eliminating import AlikeVariables
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.evidence import DistinctObservations, observe
 from lifagu.scale.factor_types import (
     Looks,
@@ -38,7 +38,6 @@ from lifagu.scale.factor_types import (
 from lifagu.scale.folder_contents import Given, names
 from lifagu.scale.individuals import split_by_owner
 from lifagu.scale.intake import check_individuals, check_names, take_in
-from lifagu.scale.journal import Journal
 from lifagu.scale.ranges_and_kinds import declared_kinds, declared_ranges
 
 
@@ -51,7 +50,7 @@ class Completed:
     each type, as it is in the end, each argument being a variable of its own.
     """
 
-    journal: Journal
+    engine: Engine
     given: Given
     ranges: Ranges
     kinds: list[str]
@@ -81,26 +80,40 @@ class Completed:
         return None
 
     @cached_property
-    def by_look(self) -> list[AlikeVariables]:
-        """What is known of the variables with each look."""
-        looks, seen = self.looks, self.observations
+    def _numbers(self) -> list[int | None]:
+        """For each look which of the observations its variables have."""
+        seen, looks = self.observations, self.looks
         pairs = zip(seen.declared, seen.seen.tolist(), strict=True)
-        observation = {pair: number for number, pair in enumerate(pairs)}
-        columns = (looks.declared.tolist(), looks.seen.tolist(), looks.size.tolist())
-        found = []
-        for declared, code, many in zip(*columns, strict=True):
-            labels, value, likelihood = self.ranges.declared[declared], None, None
-            if code:
-                number = observation[declared, code]
-                value, likelihood = seen.values[number], seen.likelihoods[number]
-            observed = -1 if value is None else labels.index(value)
-            found.append(AlikeVariables(labels, observed, likelihood, many))
+        number_of = {pair: number for number, pair in enumerate(pairs)}
+        given = zip(looks.declared.tolist(), looks.seen.tolist(), strict=True)
+        return [number_of.get(pair) for pair in given]
+
+    @cached_property
+    def observed(self) -> list[Observation | None]:
+        """What was observed of the variables with each look: a label, or likelihoods."""
+        seen = self.observations
+        found: list[Observation | None] = []
+        for number in self._numbers:
+            value = None if number is None else seen.values[number]
+            likelihood = None if number is None else seen.likelihoods[number]
+            soft = None if likelihood is None else tuple(likelihood.tolist())
+            found.append(soft if value is None else value)
+        return found
+
+    @property
+    def weights(self) -> list[tuple[float, int]]:
+        """Likelihoods that leave one label possible, and of how many variables."""
+        seen, found = self.observations, []
+        for number, size in zip(self._numbers, self.looks.size.tolist(), strict=True):
+            likelihood = None if number is None else seen.likelihoods[number]
+            if likelihood is not None and seen.values[number] is not None:  # type: ignore[index]
+                found.append((float(likelihood.max()), size))
         return found
 
     @property
     def hard(self) -> NDArray[np.bool_]:
         """Which looks are of variables whose value was observed."""
-        return np.array([each.observed >= 0 for each in self.by_look], dtype=np.bool_)
+        return np.array([isinstance(each, str) for each in self.observed], dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,60 +150,60 @@ class Filled(Completed):
 
 
 def take_on(
-    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Announce
+    engine: Engine, path: PathLike, evidence: Mapping[str, Observation], stage: Announce
 ) -> Completed:
     """Take a folder in on an engine; its holes stay.
 
     evidence: by name, over the folder's own. stage(line): what is being done. What an earlier run
     on the engine's folder finished is taken from there.
     """
-    given, ranges, kinds, observations = _taken_in(journal, path, evidence, stage)
-    looks, types = _types(journal, given, ranges, observations, False, stage)
-    graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
-    return Completed(journal, given, ranges, kinds, observations, looks, types, graph)
+    given, ranges, kinds, observations = _taken_in(engine, path, evidence, stage)
+    looks, types = _types(engine, given, ranges, observations, False, stage)
+    graph = _graph_of_types(engine, given, ranges, kinds, looks, types)
+    return Completed(engine, given, ranges, kinds, observations, looks, types, graph)
 
 
 def fill_on(
-    journal: Journal,
+    engine: Engine,
     path: PathLike,
     evidence: Mapping[str, Observation],
     filling: Filling,
     stage: Announce,
 ) -> Filled:
     """The same with its unknown factors filled; refused where that takes cohorts."""
-    given, ranges, kinds, observations = _taken_in(journal, path, evidence, stage)
-    fills = has_unknown(journal, given)
-    looks, types = _types(journal, given, ranges, observations, fills, stage)
+    given, ranges, kinds, observations = _taken_in(engine, path, evidence, stage)
+    fills = has_unknown(engine, given)
+    looks, types = _types(engine, given, ranges, observations, fills, stage)
     keys, owners = _roles(ranges, looks, observations, filling), np.full(len(types.first), -1)
     companions = np.zeros_like(types.looks)
     if fills and filling.by in ("auto", "individuals") and given.has_individuals:
         stage("finding what individuals have")
         signatures = factor_signatures(types.offsets, keys[types.looks])
-        types, owners, companions = split_by_owner(journal, given, types, signatures)
-    graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
+        types, owners, companions = split_by_owner(engine, given, types, signatures)
+    graph = _graph_of_types(engine, given, ranges, kinds, looks, types)
     moved = transfer_types(graph, keys[types.looks], types.size, owners, companions, filling)
     if filling.by == "auto":
         places = place_roles(ranges.range_of[looks.declared], looks.degree, looks.kind)
-        check_agreement(journal, given, types, moved, places[types.looks])
+        check_agreement(engine, given, types, moved, places[types.looks])
     graph = moved.averaged() if filling.unknown == "mean" else moved.graph
-    return Filled(journal, given, ranges, kinds, observations, looks, types, graph, moved)
+    return Filled(engine, given, ranges, kinds, observations, looks, types, graph, moved)
 
 
 def _taken_in(
-    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Announce
+    engine: Engine, path: PathLike, evidence: Mapping[str, Observation], stage: Announce
 ) -> tuple[Given, Ranges, list[str], DistinctObservations]:
     """A folder checked, its ranges and kinds, and what was observed."""
     stage(f"checking {path}")
-    given = take_in(journal, path)
-    journal.once("names", lambda: check_names(journal, given))
-    journal.once("individuals", lambda: check_individuals(journal, given))
-    ranges = Ranges(tuple(declared_ranges(journal, given)))
-    kinds = declared_kinds(journal, given)
-    return given, ranges, kinds, observe(journal, given, ranges, evidence)
+    given = take_in(engine, path)
+    check_names(engine, given)
+    check_individuals(engine, given)
+    ranges = Ranges(tuple(declared_ranges(engine, given)))
+    kinds = declared_kinds(engine, given)
+    return given, ranges, kinds, observe(engine, given, ranges, evidence)
 
 
 def _types(
-    journal: Journal,
+    engine: Engine,
     given: Given,
     ranges: Ranges,
     observations: DistinctObservations,
@@ -199,14 +212,14 @@ def _types(
 ) -> tuple[Looks, Types]:
     """Looks of variables and types of factors; fills: kinds and degrees count, as for roles."""
     stage("finding types of factors")
-    looks = find_looks(journal, given, observations, kinds=fills, degrees=fills)
-    types = find_types(journal, given, len(looks.declared))
-    _check_tables(journal, given, ranges, looks, types)
+    looks = find_looks(engine, given, observations, kinds=fills, degrees=fills)
+    types = find_types(engine, given, len(looks.declared))
+    _check_tables(engine, given, ranges, looks, types)
     return looks, types
 
 
 def _graph_of_types(
-    journal: Journal, given: Given, ranges: Ranges, kinds: list[str], looks: Looks, types: Types
+    engine: Engine, given: Given, ranges: Ranges, kinds: list[str], looks: Looks, types: Types
 ) -> FactorGraph:
     """One factor for each type, with arguments of its own, called as the first such factor."""
     return FactorGraph.from_arrays(
@@ -216,7 +229,7 @@ def _graph_of_types(
         arguments=np.arange(len(types.looks)),
         tables=types.tables,
         factor_tables=types.table,
-        factor_names=names(journal, given, "factors", types.first.tolist()),
+        factor_names=names(engine, given, "factors", types.first.tolist()),
         kinds=kinds,
         variable_kinds=looks.kind[types.looks],
     )
@@ -231,9 +244,7 @@ def _roles(
     return roles(ranges.range_of[looks.declared], looks.degree, kinds, seen)
 
 
-def _check_tables(
-    journal: Journal, given: Given, ranges: Ranges, looks: Looks, types: Types
-) -> None:
+def _check_tables(engine: Engine, given: Given, ranges: Ranges, looks: Looks, types: Types) -> None:
     """Potentials must be as many as the arguments span."""
     sizes = ranges.sizes[ranges.range_of[looks.declared]] if len(looks.declared) else looks.declared
     for number in np.flatnonzero(types.table >= 0).tolist():
@@ -243,13 +254,13 @@ def _check_tables(
         if span == length and len(scope) <= MOST_AXES:
             continue
         first = int(types.first[number])
-        (factor,) = names(journal, given, "factors", [first])
+        (factor,) = names(engine, given, "factors", [first])
         if len(scope) > MOST_AXES:
             raise FormatError(
                 f"{given.folder}: factor '{factor}' has a table and {len(scope)} arguments, "
                 f"more than the {MOST_AXES} a table may have; leave out those with a single value"
             )
-        arguments = names(journal, given, "variables", arguments_of(journal, first))
+        arguments = names(engine, given, "variables", arguments_of(engine, first))
         raise FormatError(
             f"{given.folder}: {table_size_error(factor, length, arguments, int(span))}"
         )

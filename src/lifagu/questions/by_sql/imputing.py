@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.basics.arrays import offsets_of
+from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.atomic_files import PathLike, replaced_folder
 from lifagu.basics.columns import Column, Columns, Lists, text_lists
 from lifagu.basics.names import Names
@@ -19,21 +19,20 @@ from lifagu.errors import FormatError
 from lifagu.filling.record_columns import record_columns
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
-from lifagu.inference.listed_rows import has_answer, prepare_listed
-from lifagu.questions.by_sql.asking import few_arguments, left_over
+from lifagu.questions.by_sql.asking import LiftedThere, lifted_here
 from lifagu.questions.by_sql.completing import Filled, fill_on
-from lifagu.questions.by_sql.lifting import find_groups
-from lifagu.questions.by_sql.support import lent_behind, tallied
-from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
+from lifagu.questions.by_sql.lifting import find_groups, shown_groups
+from lifagu.questions.by_sql.workplace import BESIDE, engine_of, memory_limit
 from lifagu.questions.comparing.run import RUN, run_text
-from lifagu.questions.findings import Distribution, Imputed, Requested
+from lifagu.questions.findings import Imputed, Requested
 from lifagu.questions.place import Place
+from lifagu.questions.planning import prepare
 from lifagu.questions.requested_marginals import distribution_of
 from lifagu.questions.writing_results import IMPUTED, check_imputed_target
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.key_columns import Keys, kind_columns
 from lifagu.scale.folder_contents import kinds_of, names, numbers_of
-from lifagu.scale.lent_tables import lent_to
+from lifagu.scale.lent_tables import Tally, lent_to
 from lifagu.scale.near_unknown_factors import find_near
 from lifagu.scale.results import register_columns, write_imputed
 
@@ -64,9 +63,8 @@ def impute_by_sql(
                 "name a folder without an ending"
             )
     limit = memory_limit(place)
-    about = ("impute", Path(folder), filling, evidence, list(queries or ()))
-    with journal_of(place, int((1 - BESIDE) * limit), *about) as journal:
-        whole = fill_on(journal, folder, evidence, filling, place.progress.stage)
+    with engine_of(place, int((1 - BESIDE) * limit)) as engine:
+        whole = fill_on(engine, folder, evidence, filling, place.progress.stage)
         found = _impute(whole, queries, place, int(BESIDE * limit))
         if out is not None:
             _write(whole, found, out, run(found.unknown, found.filled), place.progress.stage)
@@ -76,36 +74,48 @@ def impute_by_sql(
 def _impute(whole: Filled, queries: Sequence[str] | None, place: Place, memory: int) -> Imputed:
     """Colour and ask a folder that was filled; memory: what may be used here, beside the engine."""
     asked, offered = _asked(whole, queries)
-    groups = find_groups(whole, memory, place.rounds, place.progress.stage)
-    marginals = _requested(whole, asked, memory, place)
+    sizes, counts = find_groups(whole, memory, place.progress.stage)
+    groups = shown_groups(whole, sizes, counts)
+    here = lifted_here(whole, sizes, counts, list(asked.values()), memory, place.progress.stage)
+    marginals = _requested(here, asked, memory, place)
     moved = whole.transfer
     return Imputed(moved, whole.types.size, moved.way, groups, None, marginals, offered)
 
 
 def _asked(whole: Filled, queries: Sequence[str] | None) -> tuple[dict[str, int], int | None]:
     """The variables asked about, by name, and how many could be where nobody said which."""
-    journal, given, types = whole.journal, whole.given, whole.types
+    engine, given, types = whole.engine, whole.given, whole.types
     if queries is not None:
-        return numbers_of(journal, given, queries), None
+        return numbers_of(engine, given, queries), None
     unknown, free = types.first[types.table < 0], np.flatnonzero(~whole.hard)
-    numbers, count = find_near(journal, given, unknown, free, MOST_ASKED)
-    return dict(zip(names(journal, given, "variables", numbers), numbers, strict=True)), count
+    numbers, count = find_near(engine, given, unknown, free, MOST_ASKED)
+    return dict(zip(names(engine, given, "variables", numbers), numbers, strict=True)), count
 
 
-def _requested(whole: Filled, asked: Mapping[str, int], memory: int, place: Place) -> Requested:
+def _requested(here: LiftedThere, asked: Mapping[str, int], memory: int, place: Place) -> Requested:
     """The answers about single variables, each with what it rests on, and those without one."""
-    found, unanswered, free = _answered(whole, asked, memory, place)
+    whole: Filled = here.whole  # type: ignore[assignment]
+    without = np.isin([here.part_of(each) for each in asked.values()], here.unknown_parts)
+    found, unanswered = list(compress(asked, ~without)), list(compress(asked, without))
+    place.progress.stage("answering")
+    answers = []
+    if found:
+        questions = [(name,) for name in found]
+        planned = prepare(here.model, questions, here.evidence, memory_limit=memory)
+        answers = planned.run(place.progress).answers
     numbers = [asked[name] for name in found]
-    behind = lent_behind(whole, free, memory, place.progress.stage)
-    own = lent_to(whole.journal, whole.given, list(behind))
-    counts, weakest, guesses = tallied(behind, numbers)
+    lent = here.lent()
+    parts = {each: here.part_of(each) for each in numbers if here.part_of(each) in lent}
+    behind = {each: lent[part] for each, part in parts.items()}
+    own = lent_to(whole.engine, whole.given, parts)
+    counts, weakest, guesses = _tallied(behind, numbers)
     if whole.transfer.way != "one":
         guesses = np.zeros_like(guesses)
     return Requested(
-        Names("variable", list(found)),
+        Names("variable", found),
         np.arange(len(found)),
-        tuple(found.values()),
-        *tallied(own, numbers)[:2],
+        tuple(map(distribution_of, answers)),
+        *_tallied(own, numbers)[:2],
         counts,
         weakest,
         guesses,
@@ -114,32 +124,19 @@ def _requested(whole: Filled, asked: Mapping[str, int], memory: int, place: Plac
     )
 
 
+def _tallied(tally: Tally, variables: Sequence[int]) -> tuple[Ints, Floats, Ints]:
+    """How many tables there are for each variable, the smallest share (nan if none), guesses."""
+    found = [tally.get(each, (0, np.nan, 0)) for each in variables]
+    counts = np.array([count for count, _, _ in found], dtype=np.int64)
+    shares = np.array([share for _, share, _ in found], dtype=np.float64)
+    return counts, shares, np.array([guesses for _, _, guesses in found], dtype=np.int64)
+
+
 def _keys(whole: Filled, numbers: list[int]) -> Keys:
     """Kinds and individuals of variables, as in memory."""
-    found = kinds_of(whole.journal, whole.given, numbers) if numbers else []
+    found = kinds_of(whole.engine, whole.given, numbers) if numbers else []
     individuals = text_lists([each for _, each in found])
     return Keys("", kind_columns([kind for kind, _ in found], individuals), {})
-
-
-def _answered(
-    whole: Filled, asked: Mapping[str, int], memory: int, place: Place
-) -> tuple[dict[str, Distribution], list[str], list[int]]:
-    """The answers by name, the names without one, and which variables of the former are free."""
-    if not asked:
-        return {}, [], []
-    numbers = list(asked.values())
-    singles = [[number] for number in numbers]
-    few, stage = few_arguments(memory), place.progress.stage
-    left, _ = left_over(whole, asked, singles, memory, few, stage)
-    can = has_answer(left, numbers)
-    questions = list(compress(singles, can))
-    answers = []
-    if questions:
-        stage("answering")
-        answers = prepare_listed(left, questions, memory).run(place.progress).answers
-    found = {answer.variables[0]: distribution_of(answer) for answer in answers}
-    free = [number for (number,) in questions if left.known[number].observed < 0]
-    return found, list(compress(asked, [not each for each in can])), free
 
 
 # ---- writing
@@ -152,11 +149,11 @@ def _write(
     records = record_columns(whole.transfer).by_name(whole.graph.factor_names)
     del records["factor"]  # one stands for many, whose names the engine knows
     named = {**records, "type": whole.types.first[whole.transfer.unknown]}
-    register_columns(whole.journal, "named_records", named)
-    register_columns(whole.journal, "filled", _filled_columns(whole))
+    register_columns(whole.engine, "named_records", named)
+    register_columns(whole.engine, "filled", _filled_columns(whole))
     columns = list(records)
     with replaced_folder(out, IMPUTED) as folder:
-        for table in write_imputed(whole.journal, whole.given, columns, folder):
+        for table in write_imputed(whole.engine, whole.given, columns, folder):
             stage(f"writing {table}")
         write_table(folder / "marginals.parquet", found.marginals.columns())
         (folder / RUN).write_text(run_text(run), encoding="utf-8")

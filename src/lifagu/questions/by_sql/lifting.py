@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -17,16 +16,16 @@ from lifagu.filling.record_columns import record_columns
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.questions.by_sql.completing import Filled, fill_on
-from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
+from lifagu.questions.by_sql.completing import Completed, Filled, fill_on
+from lifagu.questions.by_sql.workplace import BESIDE, engine_of, memory_limit
 from lifagu.questions.findings import MOST_GROUPS, MOST_MEMBERS, Group, Groups, Lift
 from lifagu.questions.place import Place
 from lifagu.questions.storage import is_folder
-from lifagu.scale.colour_rounds import Sizes, pass_colours, store_start
+from lifagu.scale.colour_rounds import Sizes, State, pass_colours, store_start
+from lifagu.scale.engines.engine import Engine
 from lifagu.scale.factor_types import reorder_arguments
 from lifagu.scale.finishing_in_memory import finisher
 from lifagu.scale.folder_contents import names
-from lifagu.scale.journal import Journal
 from lifagu.scale.results import (
     Findings,
     largest_groups,
@@ -35,6 +34,8 @@ from lifagu.scale.results import (
     write_results,
 )
 from lifagu.symmetry.colour import colour
+
+MOST_ROUNDS = 1000  # of colour passing
 
 
 def lift_by_sql(
@@ -55,13 +56,12 @@ def lift_by_sql(
             f"{out}: what {place.on} finds is written into a folder; name one, as in result/"
         )
     limit = memory_limit(place)
-    about = ("lift", Path(folder), filling, evidence)
-    with journal_of(place, int((1 - BESIDE) * limit), *about) as journal:
-        return lift_on(journal, folder, evidence, filling, place, out, int(BESIDE * limit))
+    with engine_of(place, int((1 - BESIDE) * limit)) as engine:
+        return lift_on(engine, folder, evidence, filling, place, out, int(BESIDE * limit))
 
 
 def lift_on(
-    journal: Journal,
+    engine: Engine,
     folder: PathLike,
     evidence: Mapping[str, Observation],
     filling: Filling,
@@ -71,47 +71,60 @@ def lift_on(
 ) -> Lift:
     """The same on an engine that is open; memory: in bytes, what may be used here, beside it."""
     stage = place.progress.stage
-    whole = fill_on(journal, folder, evidence, filling, stage)
-    groups = find_groups(whole, memory, place.rounds, stage)
+    whole = fill_on(engine, folder, evidence, filling, stage)
+    groups = shown_groups(whole, *find_groups(whole, memory, stage))
     if out is not None:
         tables = type_tables(whole)
         findings = Findings(whole.ranges.declared, whole.kinds, whole.observations, *tables)
         with replaced_folder(out, FILES) as temporary:
-            for table in write_results(journal, whole.given, findings, temporary):
+            for table in write_results(engine, whole.given, findings, temporary):
                 stage(f"writing {table}")
     return Lift(whole.transfer, whole.types.size, whole.transfer.way, groups, None)
 
 
-def find_groups(whole: Filled, memory: int, most_rounds: int, stage: Announce) -> Groups:
-    """Pass colours over a folder that was filled.
+def find_groups(whole: Completed, memory: int, stage: Announce) -> tuple[Sizes, dict[str, int]]:
+    """Pass colours over a folder; how many nodes there are, and how many groups of each sort.
 
     Stores the tables variable_groups and factor_groups (id, group_id). memory: in bytes, to finish
     colours that change for long.
     """
-    journal, sizes = whole.journal, _start(whole)
-    reorder_arguments(journal, *_moves(whole))
+    engine, sizes = whole.engine, _start(whole)
+    if isinstance(whole, Filled):
+        reorder_arguments(engine, *_moves(whole))
     stage("passing colours")
-    state = pass_colours(journal, sizes, most_rounds, finisher(sizes, _refined, memory), stage)
-    counts = number_groups(journal, state)
+    return sizes, number_groups(engine, pass_on(engine, sizes, memory, stage))
+
+
+def pass_on(
+    engine: Engine, sizes: Sizes, memory: int, stage: Announce, state: State | None = None
+) -> State:
+    """Pass colours until they stand still."""
+    finish = finisher(sizes, _refined, memory)
+    return pass_colours(engine, sizes, MOST_ROUNDS, finish, stage, state)
+
+
+def shown_groups(whole: Completed, sizes: Sizes, counts: Mapping[str, int]) -> Groups:
+    """The groups that are stored, as people are shown them."""
     largest = (*_largest(whole, "variables"), *_largest(whole, "factors"))
     return Groups(sizes.variables, counts["variable"], sizes.factors, counts["factor"], largest)
 
 
-def _largest(whole: Filled, sort: str) -> list[Group]:
+def _largest(whole: Completed, sort: str) -> list[Group]:
     """The largest groups of a sort, as people are shown them."""
-    found = largest_groups(whole.journal, sort[:-1], MOST_GROUPS, MOST_MEMBERS)
+    found = largest_groups(whole.engine, sort[:-1], MOST_GROUPS, MOST_MEMBERS)
     numbers = sorted({number for _, *members in found for number in members})
-    called = dict(zip(numbers, names(whole.journal, whole.given, sort, numbers), strict=True))
+    called = dict(zip(numbers, names(whole.engine, whole.given, sort, numbers), strict=True))
     return [Group(sort, size, tuple(called[each] for each in members)) for size, *members in found]
 
 
-def _start(whole: Filled) -> Sizes:
+def _start(whole: Completed) -> Sizes:
     """Store start colours."""
     looks, counts = whole.looks, whole.given.counts
     ranges = whole.ranges.range_of[looks.declared] if len(looks.declared) else looks.declared
     variables = group_rows(np.column_stack((ranges, whole.observations.value_of[looks.seen])))
-    factors = by_first_occurrence(whole.transfer.factor_start)
-    store_start(whole.journal, variables, whole.types.first, factors)
+    own = whole.transfer.factor_start if isinstance(whole, Filled) else whole.types.table
+    factors = by_first_occurrence(own)
+    store_start(whole.engine, variables, whole.types.first, factors)
     start = int(variables.max(initial=-1)) + int(factors.max(initial=-1)) + 2
     return Sizes(counts["variables"], counts["factors"], start)
 
@@ -154,9 +167,9 @@ def type_tables(whole: Filled) -> tuple[Columns, Columns]:
     """
     tables, table_of = given_tables(whole.transfer.graph)
     results = {"type": whole.types.first, "table_id": table_of, "known": whole.types.table >= 0}
-    register_columns(whole.journal, "type_results", results)
+    register_columns(whole.engine, "type_results", results)
     records = type_records(whole)
-    register_columns(whole.journal, "records", records)
+    register_columns(whole.engine, "records", records)
     return table_columns(tables), records
 
 

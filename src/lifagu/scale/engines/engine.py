@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.arrays import Ints
 from lifagu.basics.atomic_files import PathLike
 from lifagu.data.snapshots import Pinned
 from lifagu.scale.engines.dialects import Dialect
@@ -22,16 +24,12 @@ class Engine(Protocol):
     """A place where tables are kept, outside of this process's memory, and where statements run.
 
     Names of tables and columns are plain lower-case words. Every failure is one line: a
-    LifaguError.
+    LifaguError. dialect: the words in which its SQL differs from others'; folder: where it keeps
+    its tables; files put there can be registered.
     """
 
-    @property
-    def dialect(self) -> Dialect:
-        """The words in which this engine's SQL differs from others'."""
-
-    @property
-    def folder(self) -> PathLike:
-        """Where the engine keeps its tables; files put there can be registered."""
+    dialect: Dialect
+    folder: PathLike
 
     def register(self, name: str, source: Registered) -> None:
         """Make Parquet files or arrays readable under a name.
@@ -126,3 +124,23 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of everything; what was stored stays in the folder."""
+
+    def discard(self, *names: str) -> None:
+        """Remove tables that no later step needs, where they are stored."""
+        stored = self.names()
+        for name in names:
+            if name in stored:
+                self.drop(name)
+
+    def value(self, query: str) -> Any:
+        """The only value of a query that gives one."""
+        ((found,),) = self.rows(query)
+        return found
+
+    def count(self, table: str) -> int:
+        """How many rows a table has, or what else may follow FROM."""
+        return int(self.value(f"SELECT count(*) FROM {table}"))
+
+    def integers(self, query: str) -> list[Ints]:
+        """The columns of a result that fits in memory, where all are whole numbers."""
+        return [np.ma.getdata(each).astype(np.int64) for each in self.columns(query)]

@@ -12,12 +12,12 @@ from lifagu.basics.atomic_files import PathLike, failing
 from lifagu.data.duck import ENGINE, Duck, literal, parquet_files
 from lifagu.data.snapshots import NOTHING, Pinned
 from lifagu.scale.engines.dialects import DUCKDB, Dialect
-from lifagu.scale.engines.engine import Registered
+from lifagu.scale.engines.engine import Engine, Registered
 
 ARRAYS = "given_arrays"
 
 
-class DuckEngine:
+class DuckEngine(Engine):
     """A database in a folder, for one process at a time; earlier ones' tables are there."""
 
     dialect: Dialect = DUCKDB

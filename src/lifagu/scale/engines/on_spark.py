@@ -21,7 +21,7 @@ from lifagu.basics.inputs import real_path
 from lifagu.data.duck import Duck, literal, parquet_files
 from lifagu.data.snapshots import NOTHING, Pinned
 from lifagu.scale.engines.dialects import SPARK, Dialect
-from lifagu.scale.engines.engine import Registered
+from lifagu.scale.engines.engine import Engine, Registered
 from lifagu.scale.engines.spark_session import open_session
 from lifagu.scale.engines.spark_watch import Watched
 
@@ -32,7 +32,7 @@ REPLACED = ".replaced"  # ends the names of folders whose successors are just be
 Result = TypeVar("Result")
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """A session at a master, and a folder ``tables`` with a folder for each stored table."""
 
     dialect: Dialect = SPARK

@@ -37,7 +37,7 @@ def refusal(text: str, log: str | None = None) -> LifaguError:
     spark: a disk is full; free some of it, or give another folder as temp
     >>> log = 'Exception in thread "main" SparkException: no conf\\n  at Main'
     >>> print(refusal("Py4JError: whatever", log))
-    spark: Java ended: no conf; go on with resume=True
+    spark: Java ended: no conf
     """
     both = f"{text}\n{log or ''}"
     if any(sign in both for sign in DISK_FULL):
@@ -50,13 +50,9 @@ def refusal(text: str, log: str | None = None) -> LifaguError:
             "spark: the memory does not suffice", remedy=Remedy.MORE_MEMORY_ON_SPARK
         )
     if log is not None:
-        return LifaguError(
-            f"spark: Java ended: {_telling(log) or 'nothing is known'}", remedy=Remedy.RESUME
-        )
+        return LifaguError(f"spark: Java ended: {_telling(log) or 'nothing is known'}")
     if lost:
-        return LifaguError(
-            "spark: the cluster was lost; see that its workers run", remedy=Remedy.RESUME
-        )
+        return LifaguError("spark: the cluster was lost; see that its workers run")
     return FormatError(f"spark: {_telling(text) or 'the session ended unexpectedly'}")
 
 
