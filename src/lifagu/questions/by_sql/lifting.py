@@ -122,7 +122,7 @@ def _start(whole: Completed) -> Sizes:
     looks, counts = whole.looks, whole.given.counts
     ranges = whole.ranges.range_of[looks.declared] if len(looks.declared) else looks.declared
     variables = group_rows(np.column_stack((ranges, whole.observations.value_of[looks.seen])))
-    own = whole.transfer.factor_start if isinstance(whole, Filled) else whole.types.table
+    own = whole.transfer.factor_start if isinstance(whole, Filled) else whole.types.table + 1
     factors = by_first_occurrence(own)
     store_start(whole.engine, variables, whole.types.first, factors)
     start = int(variables.max(initial=-1)) + int(factors.max(initial=-1)) + 2
