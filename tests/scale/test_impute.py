@@ -19,12 +19,12 @@ DRAWING = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
 @settings(max_examples=4, suppress_health_check=list(HealthCheck), phases=DRAWING)
-@given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]), st.booleans())
-def test_as_from_memory(tmp_path_factory, observed, ways, unknown, asks):
+@given(observed_graphs(), st.sampled_from(WAYS), st.booleans())
+def test_as_from_memory(tmp_path_factory, observed, ways, asks):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
     lifagu.write(graph, place / "big", evidence)
     queries = list(graph.variable_names)[::2] if asks else None
-    assert_imputed_alike(place, queries, unknown=unknown, **ways)
+    assert_imputed_alike(place, queries, **ways)
 
 
 @pytest.mark.parametrize("people", mostly_full([10_000, 111_111], always=[10_000]))

@@ -133,7 +133,7 @@ def test_impute_reports_as_from_memory(tmp_path, seed):
     assert_imputed_alike(tmp_path, **BY_INDIVIDUALS)
 
 
-@pytest.mark.parametrize("unknown", ["one", "mean", "posterior"])
+@pytest.mark.parametrize("unknown", ["one", "posterior"])
 def test_questions_about_somebody_who_was_filled(tmp_path, unknown):
     graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
     lifagu.write(graph, tmp_path / "big")

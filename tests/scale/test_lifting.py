@@ -175,7 +175,7 @@ def test_a_hash_finds_and_comparing_decides(engine, monkeypatch):
 
 
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
-@given(observed_graphs(), st.sampled_from([*WAYS, {"by": "individuals", "unknown": "mean"}]))
+@given(observed_graphs(), st.sampled_from(WAYS))
 def test_folders_come_out_as_from_memory(tmp_path_factory, observed, ways):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
     lifagu.write(graph, place / "big", evidence)
@@ -225,16 +225,15 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
         assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
-@pytest.mark.parametrize("settings", [{}, {"unknown": "mean"}], ids=["one", "mean"])
-def test_the_published_rule_copies_along_the_bijection(tmp_path, settings):
-    """By position where ranges fit, along the bijection where they do not; also in means."""
+def test_the_published_rule_copies_along_the_bijection(tmp_path):
+    """By position where ranges fit, along the bijection where they do not."""
     builder = lifagu.FactorGraph.build().variables(list("ACEGI"))
     builder.variables(list("BDFHJ"), ["lo", "mid", "hi"])
     builder.factor("f", ["A", "B"], [1, 2, 3, 4, 5, 6]).factor("g", ["D", "C"], [6, 5, 4, 3, 2, 1])
     for name, args in (("u", "FE"), ("v", "GH"), ("w", "JI")):
         builder.factor(name, list(args), None)
     lifagu.write(builder.graph(), tmp_path / "big")
-    ways = {"published": True, **settings}
+    ways = {"published": True}
     lifted_in_memory(tmp_path / "big", tmp_path / "memory", **ways)
     lifted_by_sql(tmp_path / "big", tmp_path / "sql", None, ways)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")

@@ -20,7 +20,7 @@ BY_SQL = {
     "lift": LIFTING,
     "impute": LIFTING,
 }
-UNKNOWN_BY_SQL = ("posterior", "one", "mean")  # posterior: where all agree, nothing is hidden
+UNKNOWN_BY_SQL = ("posterior", "one")  # posterior: where all agree, nothing is hidden
 
 
 class Choice(NamedTuple):

@@ -16,15 +16,28 @@ from lifagu.scale.individuals import owners_of_variables
 Tally = dict[int, tuple[int, float, int]]
 
 
-def register_lent(
-    engine: Engine, groups: Ints, parts: Ints, shares: Floats, guesses: NDArray[np.bool_]
+def find_lent(
+    engine: Engine, parts: Ints, types: Ints, shares: Floats, guesses: NDArray[np.bool_]
 ) -> None:
-    """Store lent_classes (group_id, part, share, guess): classes of factors that got a table.
+    """Store lent_factors (id, part, type, share, guess): those that got a table.
 
-    guess: 1 where that is hardly better than a guess, else 0.
+    parts: the connected part of each class of factors, -1 if everything around is observed. types:
+    which got a table, and what share agreed; guess: 1 where that is hardly better than a guess.
     """
-    columns = {"group_id": groups, "part": parts, "share": shares}
-    engine.register("lent_classes", {**columns, "guess": guesses.astype(np.int64)})
+    groups = np.flatnonzero(parts >= 0)
+    engine.register("class_parts", {"group_id": groups, "part": parts[groups]})
+    columns = {"type": types, "share": shares, "guess": guesses.astype(np.int64)}
+    engine.register("lent_types", columns)
+    engine.create(
+        "lent_factors",
+        """
+        SELECT t.id, p.part, t.type, n.share, n.guess
+        FROM typed t
+        JOIN lent_types n ON n.type = t.type
+        JOIN factor_groups g ON g.id = t.id
+        JOIN class_parts p ON p.group_id = g.group_id
+        """,
+    )
 
 
 def lent_to(engine: Engine, given: Given, parts: dict[int, int]) -> Tally:
@@ -47,37 +60,64 @@ def lent_to(engine: Engine, given: Given, parts: dict[int, int]) -> Tally:
             JOIN {owners} o ON o.owner = c.owner
             JOIN arguments a ON a.variable = o.id
         )
-        SELECT own.id, count(*), min(l.share), sum(l.guess)
+        SELECT own.id, count(*), min(f.share), sum(f.guess)
         FROM own
-        JOIN factor_groups g ON g.id = own.factor
-        JOIN lent_classes l ON l.group_id = g.group_id AND l.part = own.part
+        JOIN lent_factors f ON f.id = own.factor AND f.part = own.part
         GROUP BY own.id
         """
     )
     engine.drop("asked_parts")
-    return {
-        int(number): (int(count), float(share), int(guesses))
-        for number, count, share, guesses in found
-    }
+    return _tally(found)
 
 
-def lent_first(engine: Engine, parts: Sequence[int], most: int) -> tuple[list[int], int]:
-    """The first factors that got a table within some parts, and the type of the weakest one."""
+def lent_within(engine: Engine) -> Tally:
+    """What was lent within each part; those in which nothing was are left out."""
+    return _tally(
+        engine.rows(
+            """
+            SELECT part, count(*), min(share), sum(guess)
+            FROM lent_factors
+            GROUP BY part
+            """
+        )
+    )
+
+
+def lent_first(engine: Engine, parts: Sequence[int], most: int) -> list[int]:
+    """The factors that got a table within some parts, ascending, at most so many."""
     engine.register("asked", {"part": np.array(parts, dtype=np.int64)})
-    lent = """
-        FROM lent_classes l
-        JOIN asked q ON q.part = l.part
-        JOIN factor_groups g ON g.group_id = l.group_id
-        """
-    (factors,) = engine.integers(f"SELECT g.id {lent} ORDER BY g.id LIMIT {most}")
-    weakest = engine.value(
+    (factors,) = engine.integers(
         f"""
-        SELECT t.type {lent}
-        JOIN typed t ON t.id = g.id
-        ORDER BY l.share, g.id
-        LIMIT 1
+        SELECT f.id
+        FROM lent_factors f
+        JOIN asked q ON q.part = f.part
+        ORDER BY f.id
+        LIMIT {most}
         """
     )
     engine.drop("asked")
     numbers: list[int] = factors.tolist()
-    return numbers, int(weakest)
+    return numbers
+
+
+def lent_weakest(engine: Engine, parts: Sequence[int]) -> int:
+    """The type of the weakest factor that got a table within some parts, the first if several."""
+    engine.register("asked", {"part": np.array(parts, dtype=np.int64)})
+    ((weakest,),) = engine.rows(
+        """
+        SELECT f.type
+        FROM lent_factors f
+        JOIN asked q ON q.part = f.part
+        ORDER BY f.share, f.id
+        LIMIT 1
+        """
+    )
+    engine.drop("asked")
+    return int(weakest)
+
+
+def _tally(rows: Sequence[tuple[int, int, float, int]]) -> Tally:
+    return {
+        int(number): (int(count), float(share), int(guesses))
+        for number, count, share, guesses in rows
+    }

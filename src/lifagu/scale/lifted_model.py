@@ -93,7 +93,7 @@ def read_classes(engine: Engine, most: int) -> Classes:
     )
     owner, arguments = engine.integers(
         """
-        SELECT f.group_id, v.group_id
+        SELECT f.group_id AS factor, v.group_id AS variable
         FROM factor_group_sizes f
         JOIN arguments a ON a.factor = f.first
         JOIN variable_groups v ON v.id = a.variable
@@ -370,7 +370,7 @@ class _Writing:
         engine.register("listed_factors", {"group_id": np.array(around, dtype=np.int64)})
         rows = engine.integers(
             """
-            SELECT a.factor, f.group_id, a.variable, v.group_id
+            SELECT a.factor, f.group_id AS factor_of, a.variable, v.group_id AS variable_of
             FROM factor_groups f
             JOIN listed_factors l ON l.group_id = f.group_id
             JOIN arguments a ON a.factor = f.id

@@ -20,18 +20,19 @@ from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.inference.answer import Answer
 from lifagu.inference.prepared import Asked, Result
-from lifagu.inference.question_checks import no_answer
+from lifagu.inference.question_checks import check_question, no_answer
 from lifagu.questions.by_sql.agreeing import first_names
 from lifagu.questions.by_sql.completing import Completed, Filled, fill_on, take_on
-from lifagu.questions.by_sql.lifting import find_groups, pass_on
+from lifagu.questions.by_sql.lifting import find_groups, in_order, pass_on
 from lifagu.questions.by_sql.workplace import BESIDE, engine_of, memory_limit
 from lifagu.questions.place import Place
 from lifagu.questions.planning import prepare
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.scale.colour_rounds import Sizes, told_apart
+from lifagu.scale.factor_types import looks_of
 from lifagu.scale.folder_contents import names, numbers_of
-from lifagu.scale.lent_tables import Tally, lent_first, register_lent
+from lifagu.scale.lent_tables import Tally, find_lent, lent_first, lent_weakest, lent_within
 from lifagu.scale.lifted_model import Classes, Contents, lifted_model, read_classes
 from lifagu.scale.results import number_groups
 
@@ -75,8 +76,10 @@ class LiftedThere:
         """Refuse questions whose part has a factor without a table; none at all ask for log Z."""
         unknown = self.unknown
         for question in questions or [()]:
-            parts = [self.part_of(numbers[name]) for name in question]
-            behind = unknown[np.isin(self.factor_part[unknown], parts)] if question else unknown
+            parts = {self.part_of(numbers[name]) for name in question} - {-1}
+            behind = (
+                unknown[np.isin(self.factor_part[unknown], list(parts))] if question else unknown
+            )
             if len(behind):
                 whole = self.whole
                 types = np.flatnonzero(np.isin(whole.types.first, self.classes.type[behind]))
@@ -88,25 +91,14 @@ class LiftedThere:
     def lent(self) -> Tally:
         """What was lent within each part: how many tables, the smallest share, how many guesses.
 
-        Stores lent_classes (group_id, part, share, guess).
+        Stores lent_factors, as `find_lent` says.
         """
-        whole, found = self.whole, Tally()
+        whole = self.whole
         if not isinstance(whole, Filled) or not len(whole.lent_types):
-            return found
-        place = np.searchsorted(whole.lent_types, self.classes.type)
-        place = np.minimum(place, len(whole.lent_types) - 1)
-        chosen = np.flatnonzero(whole.lent_types[place] == self.classes.type)
-        chosen = chosen[self.factor_part[chosen] >= 0]
-        shares, guesses = whole.lent_shares[place], whole.lent_guesses[place]
-        register_lent(
-            whole.engine, chosen, self.factor_part[chosen], shares[chosen], guesses[chosen]
-        )
-        for each in chosen.tolist():
-            size, guess = self.classes.factors[each], bool(guesses[each])
-            part, share = int(self.factor_part[each]), float(shares[each])
-            count, least, guessed = found.get(part, (0, share, 0))
-            found[part] = count + size, min(least, share), guessed + guess * size
-        return found
+            return {}
+        lent = whole.lent_types, whole.lent_shares, whole.lent_guesses
+        find_lent(whole.engine, self.factor_part, *lent)
+        return lent_within(whole.engine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,15 +173,22 @@ def plan_by_sql(
             else fill_on(engine, folder, evidence, filling, stage)
         )
         numbers = numbers_of(engine, whole.given, chain.from_iterable(questions))
+        look_of = looks_of(engine, numbers.values())
+        for question in questions:
+            declared = [whole.looks.declared[look_of[numbers[name]]] for name in question]
+            sizes = [len(whole.ranges.declared[each]) for each in declared]
+            check_question(question, sizes, limit)
         memory, asked = int(BESIDE * limit), list(numbers.values())
-        here = lifted_here(whole, *find_groups(whole, memory, stage), asked, memory, stage)
+        in_order(whole)
+        found = find_groups(whole, memory, stage, exact=True)
+        here = lifted_here(whole, *found, asked, memory, stage)
         here.check_known(questions, numbers)
         prepared = prepare(here.model, questions, here.evidence, memory_limit=limit)
         supports = _supports(here, questions, numbers, memory)
-    classes, sizes = here.classes, whole.given.counts
+    classes, counts = here.classes, whole.given.counts
     head = (
-        f"lifted by {engine.dialect.name}: {sizes['variables']} variables in "
-        f"{len(classes.variables)} classes, {sizes['factors']} factors in {len(classes.factors)}"
+        f"lifted by {engine.dialect.name}: {counts['variables']} variables in "
+        f"{len(classes.variables)} classes, {counts['factors']} factors in {len(classes.factors)}"
     )
     return PlannedBySql(
         prepared, head, supports, whole.unknown, whole.transferred, whole.weakest_share
@@ -283,7 +282,7 @@ def _supports(
 
 def _support(whole: Completed, lent: Tally, parts: Sequence[int], most: int) -> Support:
     """What was lent within some parts, at most so many factors by name."""
-    numbers, weakest_type = lent_first(whole.engine, parts, most)
+    numbers = lent_first(whole.engine, parts, most)
     called = names(whole.engine, whole.given, "factors", numbers)
     count, weakest = sum(lent[part][0] for part in parts), min(lent[part][1] for part in parts)
     more = f"rests on {count} transferred factors, of which the first {len(called)} are named"
@@ -291,7 +290,7 @@ def _support(whole: Completed, lent: Tally, parts: Sequence[int], most: int) -> 
     guesses = sum(lent[part][2] for part in parts)
     warnings: tuple[str, ...] = ()
     if guesses and isinstance(whole, Filled) and whole.transfer.way == "one":
-        kind = np.flatnonzero(whole.types.first == weakest_type)[0]
+        kind = np.flatnonzero(whole.types.first == lent_weakest(whole.engine, parts))[0]
         place = int(np.searchsorted(whole.transfer.unknown, kind))
         warnings = (warning(guesses, count, *whole.transfer.agreement(place)),)
     return Support(tuple(called), weakest, notes, warnings)

@@ -185,7 +185,7 @@ def fill_on(
     if filling.by == "auto":
         places = place_roles(ranges.range_of[looks.declared], looks.degree, looks.kind)
         check_agreement(engine, given, types, moved, places[types.looks])
-    graph = moved.averaged() if filling.unknown == "mean" else moved.graph
+    graph = moved.graph
     return Filled(engine, given, ranges, kinds, observations, looks, types, graph, moved)
 
 

@@ -21,7 +21,7 @@ from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.questions.by_sql.asking import LiftedThere, lifted_here
 from lifagu.questions.by_sql.completing import Filled, fill_on
-from lifagu.questions.by_sql.lifting import find_groups, shown_groups
+from lifagu.questions.by_sql.lifting import find_groups, in_order, shown_groups
 from lifagu.questions.by_sql.workplace import BESIDE, engine_of, memory_limit
 from lifagu.questions.comparing.run import RUN, run_text
 from lifagu.questions.findings import Imputed, Requested
@@ -74,9 +74,13 @@ def impute_by_sql(
 def _impute(whole: Filled, queries: Sequence[str] | None, place: Place, memory: int) -> Imputed:
     """Colour and ask a folder that was filled; memory: what may be used here, beside the engine."""
     asked, offered = _asked(whole, queries)
-    sizes, counts = find_groups(whole, memory, place.progress.stage)
-    groups = shown_groups(whole, sizes, counts)
-    here = lifted_here(whole, sizes, counts, list(asked.values()), memory, place.progress.stage)
+    stage = place.progress.stage
+    in_order(whole)
+    found = find_groups(whole, memory, stage)
+    groups = shown_groups(whole, *found)
+    if whole.transfer.equality != "exactly":
+        found = find_groups(whole, memory, stage, exact=True)
+    here = lifted_here(whole, *found, list(asked.values()), memory, stage)
     marginals = _requested(here, asked, memory, place)
     moved = whole.transfer
     return Imputed(moved, whole.types.size, moved.way, groups, None, marginals, offered)

@@ -21,6 +21,7 @@ from lifagu.questions.by_sql.workplace import BESIDE, engine_of, memory_limit
 from lifagu.questions.findings import MOST_GROUPS, MOST_MEMBERS, Group, Groups, Lift
 from lifagu.questions.place import Place
 from lifagu.questions.storage import is_folder
+from lifagu.relational.ground_parts import declared_tables
 from lifagu.scale.colour_rounds import Sizes, State, pass_colours, store_start
 from lifagu.scale.engines.engine import Engine
 from lifagu.scale.factor_types import reorder_arguments
@@ -72,6 +73,7 @@ def lift_on(
     """The same on an engine that is open; memory: in bytes, what may be used here, beside it."""
     stage = place.progress.stage
     whole = fill_on(engine, folder, evidence, filling, stage)
+    in_order(whole)
     groups = shown_groups(whole, *find_groups(whole, memory, stage))
     if out is not None:
         tables = type_tables(whole)
@@ -82,17 +84,24 @@ def lift_on(
     return Lift(whole.transfer, whole.types.size, whole.transfer.way, groups, None)
 
 
-def find_groups(whole: Completed, memory: int, stage: Announce) -> tuple[Sizes, dict[str, int]]:
+def find_groups(
+    whole: Completed, memory: int, stage: Announce, exact: bool = False
+) -> tuple[Sizes, dict[str, int]]:
     """Pass colours over a folder; how many nodes there are, and how many groups of each sort.
 
     Stores the tables variable_groups and factor_groups (id, group_id). memory: in bytes, to finish
-    colours that change for long.
+    colours that change for long. exact: whether factors of a group have the very same table, also
+    where tables are filled as equal that are equal up to scale.
     """
-    engine, sizes = whole.engine, _start(whole)
-    if isinstance(whole, Filled):
-        reorder_arguments(engine, *_moves(whole))
+    engine, sizes = whole.engine, _start(whole, exact)
     stage("passing colours")
     return sizes, number_groups(engine, pass_on(engine, sizes, memory, stage))
+
+
+def in_order(whole: Completed) -> None:
+    """Put the arguments of filled factors into the order of those they take their tables from."""
+    if isinstance(whole, Filled):
+        reorder_arguments(whole.engine, *_moves(whole))
 
 
 def pass_on(
@@ -117,12 +126,14 @@ def _largest(whole: Completed, sort: str) -> list[Group]:
     return [Group(sort, size, tuple(called[each] for each in members)) for size, *members in found]
 
 
-def _start(whole: Completed) -> Sizes:
+def _start(whole: Completed, exact: bool) -> Sizes:
     """Store start colours."""
     looks, counts = whole.looks, whole.given.counts
     ranges = whole.ranges.range_of[looks.declared] if len(looks.declared) else looks.declared
     variables = group_rows(np.column_stack((ranges, whole.observations.value_of[looks.seen])))
-    own = whole.transfer.factor_start if isinstance(whole, Filled) else whole.types.table + 1
+    own = declared_tables(whole.graph)[1] + 1
+    if isinstance(whole, Filled) and not exact:
+        own = whole.transfer.factor_start
     factors = by_first_occurrence(own)
     store_start(whole.engine, variables, whole.types.first, factors)
     start = int(variables.max(initial=-1)) + int(factors.max(initial=-1)) + 2
