@@ -126,21 +126,45 @@ class Engine(Protocol):
         """Let go of everything; what was stored stays in the folder."""
 
     def discard(self, *names: str) -> None:
-        """Remove tables that no later step needs, where they are stored."""
+        """Remove tables that no later step needs, where they are stored.
+
+        Parameters
+        ----------
+        *names : str
+            Of tables.
+        """
         stored = self.names()
         for name in names:
             if name in stored:
                 self.drop(name)
 
     def value(self, query: str) -> Any:
-        """The only value of a query that gives one."""
+        """The only value of a query that gives one.
+
+        Parameters
+        ----------
+        query : str
+            In SQL.
+        """
         ((found,),) = self.rows(query)
         return found
 
     def count(self, table: str) -> int:
-        """How many rows a table has, or what else may follow FROM."""
+        """How many rows a table has, or what else may follow FROM.
+
+        Parameters
+        ----------
+        table : str
+            What follows FROM.
+        """
         return int(self.value(f"SELECT count(*) FROM {table}"))
 
     def integers(self, query: str) -> list[Ints]:
-        """The columns of a result that fits in memory, where all are whole numbers."""
+        """The columns of a result that fits in memory, where all are whole numbers.
+
+        Parameters
+        ----------
+        query : str
+            In SQL.
+        """
         return [np.ma.getdata(each).astype(np.int64) for each in self.columns(query)]
