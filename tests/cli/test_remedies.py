@@ -413,10 +413,10 @@ def test_hostile_names_on_the_command_line(here, capsys, arguments, name):
 
 
 def test_the_remedy_outlasts_a_cut():
-    told = str(lifagu.TooLargeError("word " * 1000 + "is too much", remedy=Remedy.MORE_ROUNDS))
+    told = str(lifagu.TooLargeError("word " * 1000 + "is too much", remedy=Remedy.MORE_MEMORY))
     assert len(told) == LONGEST
     assert told.startswith("word word")
-    assert told.endswith(f"is too much; {Remedy.MORE_ROUNDS}")
+    assert told.endswith(f"is too much; {Remedy.MORE_MEMORY}")
 
 
 def test_what_is_cut_and_what_is_not():
