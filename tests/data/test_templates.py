@@ -173,6 +173,12 @@ def test_records_are_rows_where_no_query_gives_them(small):
     assert len(small(template).model.unknown) == 4
 
 
+def test_counted_tables_are_known_when_the_template_is_read(small, tmp_path):
+    small()
+    with pytest.raises(lifagu.ModelError, match="min_support are counted when it is read"):
+        lifagu.open(tmp_path / "hospital.json").learn()
+
+
 def test_what_is_counted_among_tables_is_told_anew(small):
     """The words of the error are the same table."""
     by_hand = {

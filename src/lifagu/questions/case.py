@@ -333,7 +333,8 @@ class Case(CaseAnswers, Shown):
         if read.task is None:
             raise ModelError(
                 "this model has no table to learn; a template asks for it with "
-                '"table": "learn" in a parfactor'
+                '"table": "learn" in a parfactor; those with records or min_support are counted '
+                "when it is read"
             )
         settings = LearningSettings(
             whole("seed", seed, 0), whole("restarts", restarts, 1), keep_best=keep_best
