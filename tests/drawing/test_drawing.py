@@ -192,6 +192,16 @@ def test_arrows_say_how_many_agree():
     assert not lifagu.draw(lifagu.transfer(graph, theta=0.7)).arrows
 
 
+def test_no_dot_hides_the_head_of_an_arrow():
+    graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
+    root = parsed(lifagu.draw(lifagu.transfer(graph)))
+    dots = [each for each in root.iter(f"{SVG}ellipse") if "badge" in each.get("class")]
+    for head in (each for each in root.iter(f"{SVG}path") if each.get("class") == "head"):
+        x, y = map(float, re.findall(r"[-\d.]+", head.get("d"))[:2])
+        apart = [np.hypot(float(each.get("cx")) - x, float(each.get("cy")) - y) for each in dots]
+        assert min(apart) >= 6
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_arrows_stay_on_the_page(seed):
     rng = np.random.default_rng(seed)

@@ -187,7 +187,9 @@ def _arrow(arrow: Arrow, donor: Node, receiver: Node, page: Point) -> str:
     on_page = 0 < (x + left[0]) / 2 < page[0] and 0 < (y + left[1]) / 2 < page[1]
     middle = left if on_page else right
     start = _towards((donor.x, donor.y), middle, donor.width * 0.85)
-    tip = _towards((receiver.x, receiver.y), middle, receiver.width * 0.85)
+    comes_from_its_dot = middle[0] - receiver.x > abs(middle[1] - receiver.y)
+    room = 2 * BADGE if receiver.group >= 0 and comes_from_its_dot else 0.0
+    tip = _towards((receiver.x, receiver.y), middle, receiver.width * 0.85 + room)
     base = _towards(tip, middle, HEAD)
     aside = ((base[1] - tip[1]) * 0.42, (tip[0] - base[0]) * 0.42)
     sides = [_at(base[0] + each * aside[0], base[1] + each * aside[1]) for each in (1, -1)]
