@@ -416,7 +416,10 @@ def test_limits_of_time_memory_and_size(tap):
     with served("--memory-limit", "50M") as running:
         reply = running.client().visit().open("ending=.json", large_model(200_000))
         assert reply.status == 422
-        assert "memory ran out" in reply.json["error"]
+        assert (
+            "but the limit is 50 MiB in all; start lifagu serve with a higher"
+            in reply.json["error"]
+        )
         assert reply.json["exit_status"] == 4
 
 

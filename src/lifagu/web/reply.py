@@ -16,7 +16,7 @@ HIGHER = "start lifagu serve with a higher --memory-limit"
 SURER = "let all competing tables count"
 KNOBS = {  # what to do about errors, in the words of the page, as far as they can come up there
     Remedy.MORE_MEMORY: HIGHER,
-    Remedy.LARGER_LIMIT: "read it by the command line or in Python, where more may be allowed",
+    Remedy.LARGER_LIMIT: HIGHER,
     Remedy.ASK_FOR_LESS: f"observe some variables, ask for less at once, or {HIGHER}",
     Remedy.ONE_MODEL: "choose hidden tables, the winning ones or their mean",
     Remedy.LOWER_THETA: "choose the winning tables or bounds",
