@@ -11,7 +11,7 @@ from lifagu.cli.results import convergence_json, groups_table, how_filled, too_l
 from lifagu.filling.chance import GUESS
 
 if TYPE_CHECKING:
-    from lifagu.questions.findings import Imputed, Requested
+    from lifagu.questions.findings import Groups, Imputed, Requested
 
 MOST_LINES = 40
 MOST_GROUPS = 3
@@ -164,12 +164,19 @@ def imputed_json(found: Imputed) -> dict[str, Any]:
             for each in found.lent
         ],
         "left": [vars(each) for each in found.left],
-        "groups": {"variables": found.groups.variables, "factors": found.groups.factors},
+        **_groups_json(found.coloured),
         **convergence_json(asked.convergence),
         "marginals": [_marginal_json(asked, place) for place in range(len(asked))],
         "left_out": asked.left_out,
         **too_large_json(asked.too_large),
     }
+
+
+def _groups_json(groups: Groups | None) -> dict[str, Any]:
+    """How many groups look alike, where something was filled; else nobody looked."""
+    if groups is None:
+        return {}
+    return {"groups": {"variables": groups.variables, "factors": groups.factors}}
 
 
 def _marginal_json(asked: Requested, place: int) -> dict[str, Any]:

@@ -189,11 +189,13 @@ class Filling:
         """Whether cohorts of individuals say how likely each table is."""
         return self.by in ("auto", "cohorts")
 
-    def cleans(self, supported: bool) -> bool:
-        """Whether known tables change without holes: where they are estimates, as they say.
+    def changes(self, unknown: bool, supported: bool) -> bool:
+        """Whether there is anything to do: holes, estimates to be cleaned, or tables to be merged.
 
         Parameters
         ----------
+        unknown : bool
+            Whether some table is unknown.
         supported : bool
             Whether some table has a support.
 
@@ -201,7 +203,8 @@ class Filling:
         -------
         bool
         """
-        return supported and self.by == "cohorts" and not self.keep_known and self.unknown != "one"
+        cleans = self.by == "cohorts" and not self.keep_known and self.unknown != "one"
+        return unknown or self.merges_tables or (supported and cleans)
 
     @property
     def merges_tables(self) -> bool:

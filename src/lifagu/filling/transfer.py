@@ -84,6 +84,9 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
     graph, drift, equality = _merged(graph, filling)
     if filling.by == "cohorts":
         return _by_cohorts(graph, filling, equality, drift)
+    if not filling.changes(len(graph.unknown) > 0, graph.support is not None):
+        nobody = np.full(len(graph.factor_names), -1)
+        return Transfer(graph, filling, (), np.zeros_like(nobody), nobody, equality, drift)
     plain = _by_agreement(graph, filling, evidence, equality, drift)
     return _with_cohorts(plain) if filling.by == "auto" else plain
 

@@ -131,12 +131,9 @@ def subject(
         return model, model.layered(in_memory.layers(case))
     if case.admitted and filling is None:
         return in_memory.without_side_effects(case), in_memory.bound(case)
-    graph = in_memory.grounded(case)
     seen = in_memory.bound(case)
-    if filling is None or not (
-        len(graph.unknown) or filling.merges_tables or filling.cleans(graph.support is not None)
-    ):
-        return graph, seen
+    if not in_memory.fills(case):
+        return in_memory.grounded(case), seen
     moved = in_memory.transferred(case)
     lifts = classes and isinstance(model, ParfactorGraph) and engine in LIFTED_ENGINES
     if lifts and moved.way == "one" and moved.equality == "exactly":

@@ -125,15 +125,25 @@ class Lift(Frozen, Shown):
 
     transfer: a record for each unknown factor; on an engine one factor stands for all that are
     treated alike, factor f for sizes[f] of them. way: how competing tables are used, as in
-    `Filling.unknown`. evidence: what was observed, bound to the transfer's graph; None on an
-    engine.
+    `Filling.unknown`. coloured: what looks alike, where somebody looked. evidence: what was
+    observed, bound to the transfer's graph; None on an engine.
     """
 
     transfer: Transfer
     sizes: Ints
     way: str
-    groups: Groups
+    coloured: Groups | None
     evidence: Evidence | None
+
+    @cached_property
+    def groups(self) -> Groups:
+        """What looks alike in the completed graph."""
+        if self.coloured is not None:
+            return self.coloured
+        from lifagu.symmetry.colour import colour
+
+        moved = self.transfer
+        return Groups.of(moved.shown, colour(moved.graph, self.evidence, **moved.start))
 
     @property
     def unknown(self) -> int:

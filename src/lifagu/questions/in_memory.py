@@ -32,7 +32,15 @@ def is_whole(case: Statement) -> bool:
         return False
     if case.added or case.admitted:
         return False
-    return filling is None or not (filling.merges_tables or filling.cleans(model.has_support))
+    return filling is None or not filling.changes(unknown=False, supported=model.has_support)
+
+
+def fills(case: Statement) -> bool:
+    """Whether holes are filled, or tables merged or cleaned; else the model answers as it is."""
+    if case.filling is None:
+        return False
+    graph = grounded(case)
+    return case.filling.changes(len(graph.unknown) > 0, graph.support is not None)
 
 
 def grounded(case: Statement) -> FactorGraph:

@@ -111,7 +111,8 @@ def impute(
 
 
 def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imputed:
-    moved, alike = in_memory.transferred(case), groups(case)
+    moved = in_memory.transferred(case)
+    alike = groups(case) if in_memory.fills(case) else None
     seen = moved.original.evidence(in_memory.bound(case))
     queries, offered = (case.queries or None) if queries is None else queries, None
     loaded = case.opened.read(case.place.progress)

@@ -30,7 +30,7 @@ def card(case: Statement, name: str, like: int) -> Card:
     graph = in_memory.grounded(case)
     who = individual(name, graph, in_memory.grounded(replace(case, added=())))
     seen = in_memory.bound(case)
-    moved = None if case.filling is None else in_memory.transferred(case)
+    moved = in_memory.transferred(case) if in_memory.fills(case) else None
     facts = Facts(case, who, seen)
     known, more_known = facts.known()
     predicted, more_predicted, conditions = facts.predicted()
