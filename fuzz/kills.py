@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from lifagu.basics import atomic_files, exchanging
 from lifagu.cli import main as lifagu
-from lifagu.data.databases import writing_by_sqlalchemy
+from lifagu.data.databases import writing_to_served
 from lifagu.data.duck import Duck
 from writers import Writer, prepared
 
@@ -103,7 +103,7 @@ def _writes(arguments: tuple[Any, ...]) -> bool:
 
 def _statements_are_steps() -> None:
     """What databases do is no event of Python's; each statement becomes one, before and after."""
-    finished, cursors = Duck._finished, writing_by_sqlalchemy.write_or_undo
+    finished, cursors = Duck._finished, writing_to_served._writing
 
     def told(self: Duck, work: Callable[[], Any], place: Any) -> Any:
         sys.audit("kills.statement")
@@ -112,12 +112,12 @@ def _statements_are_steps() -> None:
         return found
 
     @contextmanager
-    def watched(address: Any, driver: Any) -> Iterator[Any]:
-        with cursors(address, driver) as cursor:
+    def watched(address: Any) -> Iterator[Any]:
+        with cursors(address) as cursor:
             yield _Watched(cursor)
 
     Duck._finished = told  # type: ignore[method-assign]
-    writing_by_sqlalchemy.write_or_undo = watched
+    writing_to_served._writing = watched
 
 
 class _Watched:

@@ -2,19 +2,16 @@
 
 import json
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pandas as pd
-import psycopg
 import pytest
-import sqlalchemy
-from psycopg.rows import dict_row
 
 import lifagu
 from lifagu.data.databases import opened
+from lifagu.data.databases.duckdb_files import EmbeddedDatabase
 from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 from support.naive import templates as naive
@@ -195,7 +192,7 @@ def test_names_in_queries_are_no_variables_of_python():
             {"t": pd.DataFrame({"a": [1]}, index=pd.Index([2], name="a"))},
             "the index 'a' of the table 't' is called like a column; rename one",
         ),
-        (sqlalchemy.create_mock_engine("sqlite://", print), "is no database"),
+        (sqlite3.connect(":memory:"), "is no database that can be read; name a path or URL"),
     ],
 )
 def test_what_is_no_source(source, message, tmp_path):
@@ -232,54 +229,15 @@ def test_learned_templates_keep_the_source_that_has_a_name(tmp_path):
 # ---- connections
 
 
-@pytest.fixture(
-    params=[
-        "sqlite3",
-        "sqlite engine",
-        "sqlite connection",
-        "duckdb",
-        "psycopg",
-        "engine",
-        "connection",
-    ]
-)
-def lent(request, tmp_path):
-    """An open connection to a small hospital, a way to run statements on it, and where it leads."""
-    kind = request.param
-    if kind == "duckdb":
-        address = made("duckdb", TABLES, tmp_path)
-    elif "sqlite" in kind:
-        address = made("sqlite", TABLES, tmp_path)
-    else:
-        address = naive.in_postgresql(TABLES, request.getfixturevalue("new_database")())
-    yield from _connected(kind, address)
-
-
-def _connected(kind, address):
-    if kind in ("sqlite3", "duckdb", "psycopg"):
-        connect = {"sqlite3": sqlite3, "duckdb": duckdb, "psycopg": psycopg}[kind].connect
-        with closing(connect(address)) as connected:
-
-            def run(sql):
-                found = connected.execute(sql)
-                return found.fetchall() if found.description else []
-
-            yield connected, run, address
-        return
-    url = address.replace("postgresql:", "postgresql+psycopg:")
-    engine = sqlalchemy.create_engine(f"sqlite:///{address}" if "sqlite" in kind else url)
-    with engine.connect() as connected:
-
-        def execute(sql):
-            found = connected.exec_driver_sql(sql)
-            return [tuple(row) for row in found] if found.returns_rows else []
-
-        yield engine if "engine" in kind else connected, execute, address
-    engine.dispose()
+@pytest.fixture
+def lent(tmp_path):
+    """An open connection to a small hospital, and a way to run statements on it."""
+    with duckdb.connect(made("duckdb", TABLES, tmp_path)) as connected:
+        yield connected, lambda sql: connected.execute(sql).fetchall()
 
 
 def test_connections_are_read_and_stay_open(lent, tmp_path, expected):
-    connected, run, _ = lent
+    connected, run = lent
     path = written(SMALL, tmp_path)
     for _ in range(2):
         assert lifagu.io.load(path, connected).model == expected
@@ -300,7 +258,7 @@ WRITING = [
 
 @pytest.mark.parametrize("sql", WRITING)
 def test_queries_cannot_write_and_failures_leave_no_trace(sql, lent, tmp_path):
-    connected, run, _ = lent
+    connected, run = lent
     path = written(changed(domains={"Patient": {"sql": sql}}), tmp_path)
     for _ in range(2):
         with pytest.raises(lifagu.FormatError, match="domains.Patient: "):
@@ -310,70 +268,19 @@ def test_queries_cannot_write_and_failures_leave_no_trace(sql, lent, tmp_path):
     assert run("SELECT count(*) FROM patients") == [(4,)]
 
 
-def begin(connected, run):
-    """A transaction that has begun, however that is done."""
-    if isinstance(connected, duckdb.DuckDBPyConnection):
-        run("BEGIN")
+def test_open_transactions_stay_open(lent, tmp_path):
+    connected, run = lent
+    run("BEGIN")
     run("DELETE FROM patients WHERE id = 'al'")
-
-
-def test_open_transactions_are_read_and_go_on(lent, tmp_path):
-    connected, run, _ = lent
-    begin(connected, run)
-    broken = written(
-        changed(domains={"Patient": {"sql": "SELECT nothing FROM patients"}}), tmp_path
-    )
-    if isinstance(connected, duckdb.DuckDBPyConnection):
-        with pytest.raises(lifagu.FormatError, match="DuckDB: has a transaction open; commit it"):
-            lifagu.io.load(broken, connected)
-    else:
-        with pytest.raises(lifagu.FormatError, match="domains.Patient: the query fails"):
-            lifagu.io.load(broken, connected)
-        seen = rows_of(connected, "SELECT count(*) FROM patients")
-        # an engine has a connection of its own
-        assert seen == [("4" if isinstance(connected, sqlalchemy.Engine) else "3",)]
+    with pytest.raises(lifagu.FormatError, match="DuckDB: has a transaction open; commit it"):
+        lifagu.io.load(written(SMALL, tmp_path), connected)
+    lifagu.io.write_results(connected, RESULTS)  # beside it
     assert run("SELECT count(*) FROM patients") == [(3,)]
     run("ROLLBACK")
     assert rows_of(connected, "SELECT count(*) FROM patients") == [("4",)]
 
 
-def test_all_queries_see_one_state(new_database):
-    url = naive.in_postgresql(TABLES, new_database())
-    query = Query("SELECT id FROM patients", "here")
-    for number, kind in enumerate(("psycopg", "engine", "connection", "autocommit")):
-        if kind == "autocommit":
-            connected = psycopg.connect(url, autocommit=True, row_factory=dict_row)
-            given = [(connected, None, url)]
-        else:
-            given = _connected(kind, url)
-        for connected, _, _ in given:
-            with opened(Source(connected)) as database:
-                before = [column.texts() for (column,) in database.batches(query)]
-                with psycopg.connect(url) as other:
-                    other.execute(f"INSERT INTO patients (id) VALUES ('new{number}')")
-                assert [column.texts() for (column,) in database.batches(query)] == before
-            if kind == "autocommit":
-                assert connected.info.transaction_status == 0
-                connected.close()
-
-
-def test_connections_of_one_s_own_making():
-    with closing(sqlite3.connect(":memory:")) as connected:
-        connected.row_factory, connected.text_factory = sqlite3.Row, bytes
-        connected.executescript("CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES ('x', 1)")
-        assert rows_of(connected, "SELECT a, b FROM t") == [("x", "1")]
-        assert (connected.row_factory, connected.text_factory) == (sqlite3.Row, bytes)
-        assert tuple(connected.execute("PRAGMA query_only").fetchone()) == (0,)
-        assert not connected.in_transaction
-    engine = sqlalchemy.create_engine("sqlite://")
-    with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE t (a TEXT)")
-        connection.exec_driver_sql("INSERT INTO t VALUES ('x')")
-    assert rows_of(engine, "SELECT a FROM t") == [("x",)]
-    engine.dispose()
-
-
-def test_parfactors_over_the_same_rows_ask_for_them_once(tmp_path):
+def test_parfactors_over_the_same_rows_ask_for_them_once(tmp_path, monkeypatch):
     rows = {"sql": "SELECT id AS m FROM machine"}
     template = {
         "format": "lifagu/1",
@@ -389,16 +296,16 @@ def test_parfactors_over_the_same_rows_ask_for_them_once(tmp_path):
         ],
     }
     (tmp_path / "t.json").write_text(json.dumps(template))
-    asked = []
-    with closing(sqlite3.connect(":memory:")) as connected:
-        connected.execute("CREATE TABLE machine (id INTEGER PRIMARY KEY)")
-        connected.executemany("INSERT INTO machine VALUES (?)", [(3,), (1,), (2,)])
-        connected.commit()
-        connected.set_trace_callback(asked.append)
-        graph = lifagu.io.load(tmp_path / "t.json", database=connected).model
+    asked, batches = [], EmbeddedDatabase.batches
+    monkeypatch.setattr(
+        EmbeddedDatabase,
+        "batches",
+        lambda self, query: asked.append(query.sql) or batches(self, query),
+    )
+    machines = pd.DataFrame({"id": [3, 1, 2]})
+    graph = lifagu.io.load(tmp_path / "t.json", database={"machine": machines}).model
     assert [len(graph.variables), len(graph.factors)] == [9, 6]
-    fetched = [each for each in asked if "AS m" in each and "LIMIT 0" not in each]
-    assert len(fetched) == 1, asked
+    assert sum("AS m" in each for each in asked) == 1, asked
 
 
 def test_what_a_duckdb_connection_has_for_itself():
@@ -420,13 +327,11 @@ def test_what_a_duckdb_connection_has_for_itself():
 
 
 def test_results_go_into_connections(lent):
-    connected, run, address = lent
+    connected, run = lent
     for _ in range(2):
         lifagu.io.check_database(connected)
         lifagu.io.write_results(connected, RESULTS)
         assert run("SELECT * FROM lifagu_one ORDER BY id") == ROWS
-        if address.startswith("postgresql:"):
-            run("ROLLBACK")  # looking has begun a transaction
 
     class Failing(dict):
         asked = 0
@@ -446,38 +351,8 @@ def test_results_go_into_connections(lent):
     assert run("SELECT count(*) FROM patients") == [(4,)]
 
 
-def test_results_wait_for_open_transactions(lent):
-    connected, run, _ = lent
-    begin(connected, run)
-    if isinstance(connected, sqlalchemy.Engine):
-        return  # it has a connection of its own, for which the other one is in the way
-    if isinstance(connected, duckdb.DuckDBPyConnection):
-        lifagu.io.write_results(connected, RESULTS)  # beside it
-    else:
-        for refused in (
-            lifagu.io.check_database,
-            lambda database: lifagu.io.write_results(database, RESULTS),
-        ):
-            with pytest.raises(lifagu.FormatError, match="has a transaction open; commit it"):
-                refused(connected)
-    assert run("SELECT count(*) FROM patients") == [(3,)]
-
-
-def test_closed_and_foreign_connections(tmp_path):
-    path = written(SMALL, tmp_path)
-    light = sqlite3.connect(":memory:")
+def test_closed_connections(tmp_path):
     duck = duckdb.connect()
-    with sqlalchemy.create_engine("sqlite://").connect() as alchemy:
-        pass
-    light.close()
     duck.close()
-    for closed in (light, duck, alchemy):
-        with pytest.raises(lifagu.FormatError, match="^the connection to .*: .*closed"):
-            lifagu.io.load(path, closed)
-    foreign = sqlalchemy.create_engine("sqlite://")
-    foreign.dialect.name = "oracle"
-    with pytest.raises(lifagu.FormatError, match="connections to oracle cannot be read; those to"):
-        lifagu.io.load(path, foreign)
-    foreign.dialect.name, foreign.dialect.driver = "postgresql", "pg8000"
-    with pytest.raises(lifagu.FormatError, match=r"pg8000 cannot be used .* postgresql\+psycopg"):
-        lifagu.io.load(path, foreign)
+    with pytest.raises(lifagu.FormatError, match="^the connection to .*: .*closed"):
+        lifagu.io.load(written(SMALL, tmp_path), duck)

@@ -116,7 +116,7 @@ def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
     addresses = [made("duckdb", tables, tmp_path), naive.in_postgresql(tables, new_database())]
     whole = [lifagu.io.load(path, address) for address in addresses]
     monkeypatch.setattr("lifagu.data.databases.duckdb_files.BATCH", 2)
-    monkeypatch.setattr("lifagu.data.databases.by_sqlalchemy.BATCH", 2)
+    monkeypatch.setattr("lifagu.data.databases.served.BATCH", 2)
     for address, before in zip(addresses, whole, strict=True):
         loaded = lifagu.io.load(path, address)
         assert loaded.model == before.model

@@ -8,7 +8,7 @@ import tomllib
 from support.helpers import ROOT
 
 MODULES = (
-    *("duckdb", "sqlalchemy", "psycopg", "vl_convert", "starlette", "uvicorn"),
+    *("duckdb", "psycopg", "vl_convert", "starlette", "uvicorn"),
     *("pandas", "pyspark", "pyagrum", "pgmpy"),
 )
 PROGRAM = """

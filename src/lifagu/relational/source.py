@@ -88,9 +88,8 @@ class Source:
     ----------
     address : str, mapping, frame or connection
         The path or URL; a mapping from tables to files, to frames, or to mappings from columns to
-        arrays; one frame, the table ``data``; or an open connection. A frame is whatever pandas,
-        polars or pyarrow make a table of, or has ``__arrow_c_stream__``; a connection is DuckDB's,
-        that of `sqlite3` or psycopg, or SQLAlchemy's, an engine included.
+        arrays; one frame, the table ``data``; or an open connection to DuckDB. A frame is whatever
+        pandas, polars or pyarrow make a table of, or has ``__arrow_c_stream__``.
     folder : str
         What relative paths are relative to.
     place : str

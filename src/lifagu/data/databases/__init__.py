@@ -10,7 +10,6 @@ from typing import Protocol
 
 from lifagu.basics.columns import MOST_BYTES, Columns, Wide
 from lifagu.data.databases.addresses import Address
-from lifagu.data.databases.by_sqlalchemy import ServedDatabase
 from lifagu.data.databases.catalogue import PREFIX, Catalogue
 from lifagu.data.databases.cells import CellColumn
 from lifagu.data.databases.duckdb_files import (
@@ -22,8 +21,9 @@ from lifagu.data.databases.duckdb_files import (
 from lifagu.data.databases.environment import values_unshown
 from lifagu.data.databases.handed_over import meant_by
 from lifagu.data.databases.queries import MemoryForRows, query_error
+from lifagu.data.databases.served import ServedDatabase
 from lifagu.data.databases.wide_views import result_name
-from lifagu.data.databases.writing_by_sqlalchemy import check_served, replace_in_served
+from lifagu.data.databases.writing_to_served import check_served, replace_in_served
 from lifagu.data.snapshots import pin
 from lifagu.errors import FormatError, Remedy
 from lifagu.relational.source import Source

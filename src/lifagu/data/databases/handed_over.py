@@ -1,4 +1,4 @@
-"""Sources that are objects in memory: frames as tables, and open connections, told by what they do.
+"""Sources that are objects in memory: frames as tables, and an open connection to DuckDB.
 
 No library is imported for that: whoever hands over one of its objects has imported it.
 """
@@ -6,7 +6,6 @@ No library is imported for that: whoever hands over one of its objects has impor
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,10 +21,9 @@ from lifagu.relational.source import Source
 
 ALONE = "data"  # the table that one frame is
 _NOT_READ = ("PeriodIndex", "IntervalIndex")  # by DuckDB, but as texts
-_DIALECTS = ("sqlite", "postgresql")
 _KNOWN = (
     "name a path or URL, a frame such as a DataFrame, a mapping from tables to frames, or an open "
-    "connection (duckdb, sqlite3, psycopg, SQLAlchemy)"
+    "connection to DuckDB"
 )
 
 
@@ -40,9 +38,9 @@ def meant_by(source: Source) -> Address:
         return address_of(source)
     if isinstance(given, os.PathLike):
         return address_of(replace(source, address=os.fspath(given)))
-    found = _connection(given, source)
-    if found is not None:
-        return found
+    duckdb = sys.modules.get("duckdb")  # whoever hands over a connection has imported it
+    if duckdb is not None and isinstance(given, duckdb.DuckDBPyConnection):
+        return Address("duckdb", "", "the connection to DuckDB", held=given)
     frames = _frames(given, source)
     what = f"{len(frames)} tables in memory" if len(frames) > 1 else "a table in memory"
     return Address("frames", "", what, frames=frames)
@@ -154,40 +152,3 @@ def _array(values: Any) -> NDArray[Any]:
     if values.dtype.kind == "M":  # DuckDB takes no days
         return values.astype("datetime64[us]")
     return values.astype(object) if values.dtype.kind == "U" else np.ascontiguousarray(values)
-
-
-# ---- connections
-
-
-def _connection(given: Any, source: Source) -> Address | None:
-    """What a connection leads to; None if it is none."""
-    if isinstance(given, sqlite3.Connection):
-        return Address("sqlite", "", "the connection to SQLite", held=given)
-    if _is_of(given, "duckdb", "DuckDBPyConnection"):
-        return Address("duckdb", "", "the connection to DuckDB", held=given)
-    if _is_of(given, "psycopg", "Connection"):
-        return Address("postgresql", "", "the connection to PostgreSQL", held=given)
-    if not _is_of(given, "sqlalchemy", "Engine", "Connection"):
-        return None
-    dialect, driver = given.dialect.name, given.dialect.driver
-    if dialect not in _DIALECTS:
-        raise FormatError(
-            f"{source.place}: connections to {dialect} cannot be read; "
-            f"those to {' and '.join(_DIALECTS)} can"
-        )
-    needed = {"sqlite": "pysqlite", "postgresql": "psycopg"}[dialect]
-    if driver != needed or getattr(given.dialect, "is_async", False):
-        raise FormatError(
-            f"{source.place}: the driver {driver} cannot be used here; make the engine with "
-            f"{dialect}+{needed}://"
-        )
-    what = "engine of" if type(given).__name__ == "Engine" else "connection to"
-    name = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[dialect]
-    return Address(dialect, "", f"the {what} {name}", held=given)
-
-
-def _is_of(given: Any, module: str, *names: str) -> bool:
-    """Whether something is an instance of a class of a library, if that is loaded at all."""
-    library = sys.modules.get(module)
-    classes = (getattr(library, name, None) for name in names)
-    return any(isinstance(each, type) and isinstance(given, each) for each in classes)

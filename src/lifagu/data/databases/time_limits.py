@@ -7,13 +7,10 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from threading import TIMEOUT_MAX, Event, Thread
 from typing import Any
 
-from lifagu.data.databases.lent_connections import plain_cursor
 from lifagu.errors import Remedy, TooLargeError
 
-AGAIN = 0.01  # seconds after which a query that goes on is ended again
 STEPS = 10_000  # of SQLite's machine between two looks at the clock: some tenths of a millisecond
 _MOST = 2**31 - 1  # milliseconds that PostgreSQL can be told
 _CANCELLED = "57014"
@@ -63,7 +60,7 @@ def took_too_long(seconds: float) -> TooLargeError:
 
 
 def guard_of_sqlite(driver: sqlite3.Connection) -> Guard:
-    """For a connection of our own: it asks back now and then, and so hears of signals as well."""
+    """The connection asks back now and then, and so hears of signals as well."""
     looked_at: Clock | None = None
 
     def look() -> bool:
@@ -88,36 +85,6 @@ def guard_of_sqlite(driver: sqlite3.Connection) -> Guard:
     return guard
 
 
-def guard_of_lent_sqlite(driver: sqlite3.Connection) -> Guard:
-    """For somebody else's, whose own handlers stay: another thread ends the query."""
-
-    @contextmanager
-    def guard(clock: Clock) -> Iterator[None]:
-        done = Event()
-
-        def watch() -> None:
-            while not done.wait(min(max(clock.left, AGAIN), TIMEOUT_MAX)):
-                if clock.is_over:
-                    driver.interrupt()  # which does nothing to a query that has not yet begun
-
-        watching = Thread(target=watch, daemon=True)
-        try:
-            if clock.seconds is not None:
-                watching.start()
-            with clock.running():
-                yield
-        except sqlite3.OperationalError as error:
-            if _is_interruption(error) and clock.is_over:
-                raise clock.error() from None
-            raise
-        finally:
-            done.set()
-            if watching.ident is not None:
-                watching.join()  # it must not end what comes next
-
-    return guard
-
-
 def _is_interruption(error: sqlite3.Error) -> bool:
     """Whether a statement was ended from outside; what the driver itself says has no number."""
     return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
@@ -125,7 +92,7 @@ def _is_interruption(error: sqlite3.Error) -> bool:
 
 def guard_of_postgresql(driver: Any) -> Guard:
     """The server ends it, by the time that is left, or by its own limit if that is stricter."""
-    with closing(plain_cursor(driver)) as cursor:
+    with closing(driver.cursor()) as cursor:
         ((own,),) = cursor.execute(_SERVER).fetchall()
 
     @contextmanager
@@ -133,7 +100,7 @@ def guard_of_postgresql(driver: Any) -> Guard:
         limits = [own] if own else []
         if clock.seconds is not None:
             limits.append(min(max(math.ceil(clock.left * 1000), 1), _MOST))
-        with closing(plain_cursor(driver)) as cursor:  # anew, as a query before may have set it
+        with closing(driver.cursor()) as cursor:  # anew, as a query before may have set it
             cursor.execute(f"SET LOCAL statement_timeout = {min(limits, default=0)}")
         try:
             with clock.running():

@@ -18,13 +18,6 @@ from lifagu.data.databases.catalogue.of_postgresql import catalogue_of_postgresq
 from lifagu.data.databases.catalogue.of_sqlite import catalogue_of_sqlite
 from lifagu.data.databases.cells import CellColumn, cells_of
 from lifagu.data.databases.layers import lay
-from lifagu.data.databases.lent_connections import (
-    REPEATABLE,
-    driver_of,
-    forbid_writing,
-    plain_cursor,
-    read_without_trace,
-)
 from lifagu.data.databases.locked_sqlite import lock
 from lifagu.data.databases.queries import (
     BATCH,
@@ -35,18 +28,13 @@ from lifagu.data.databases.queries import (
     not_a_query,
     plain,
 )
-from lifagu.data.databases.time_limits import (
-    Clock,
-    Guard,
-    guard_of_lent_sqlite,
-    guard_of_postgresql,
-    guard_of_sqlite,
-)
+from lifagu.data.databases.time_limits import Clock, guard_of_postgresql, guard_of_sqlite
 from lifagu.data.databases.trusted_roles import refuse_reaching
 from lifagu.data.databases.unsent import unsent
 from lifagu.errors import BusyError, FormatError, MissingExtraError, Remedy, TooLargeError
 from lifagu.relational.template import Query
 
+_REPEATABLE = "ISOLATION LEVEL REPEATABLE READ"
 _LEADING = ("select", "with", "values", "table")
 _RENAMED = re.compile(r"column\d+")  # so SQLite calls "true" and "false" of a query within another
 _BEFORE = re.compile(r"(?:[\s(]+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
@@ -60,34 +48,28 @@ class ServedDatabase:
         with ExitStack() as opened, said_plainly(address, f"{address.shown}: "):
             # what stands before its tables is made before a transaction is told not to write
             writes = address.kind == "postgresql" and bool(address.layers)
+            sqlite = address.kind == "sqlite"
             self._driver = opened.enter_context(connection(address, read_only=not writes))
-            if address.held is not None:
-                opened.enter_context(read_without_trace(self._driver))
-            elif writes:
-                self._driver.cursor().execute(f"SET TRANSACTION {REPEATABLE}")
-            elif address.kind == "sqlite":  # its driver would see a new state with each query
+            if writes:
+                self._driver.cursor().execute(f"SET TRANSACTION {_REPEATABLE}")
+            elif sqlite:  # its driver would see a new state with each query
                 self._driver.isolation_level = None
                 lock(self._driver, self.room.size)
                 self._driver.cursor().execute("BEGIN")
-            self._guard = self._guarded()
+            self._guard = (guard_of_sqlite if sqlite else guard_of_postgresql)(self._driver)
             if address.kind == "postgresql" and not address.access.trust_role:
                 refuse_reaching(self._rows, address.shown)
             if address.layers:
                 lay(address.layers, self.batches, self._run, self._fill)
-            if address.held is not None or address.kind == "sqlite" or writes:
-                forbid_writing(self._driver)
+            if sqlite or writes:
+                switch = (
+                    "PRAGMA query_only = 1" if sqlite else "SET LOCAL transaction_read_only = on"
+                )
+                self._driver.cursor().execute(switch)
             self._opened = opened.pop_all()
 
-    def _guarded(self) -> Guard:
-        """What ends a query that takes too long."""
-        if self._address.kind == "postgresql":
-            return guard_of_postgresql(self._driver)
-        if self._address.held is not None:
-            return guard_of_lent_sqlite(self._driver)
-        return guard_of_sqlite(self._driver)
-
     def close(self) -> None:
-        """Give the connection back; one that was handed over is as it was."""
+        """Close the connection."""
         with said_plainly(self._address, f"{self._address.shown}: "):
             self._opened.close()
 
@@ -122,7 +104,7 @@ class ServedDatabase:
         """The rows of a small query of our own."""
         with (
             said_plainly(self._address, f"{self._address.shown}: "),
-            closing(plain_cursor(self._driver)) as cursor,
+            closing(self._driver.cursor()) as cursor,
         ):
             cursor.execute(statement)
             return list(cursor.fetchall())
@@ -132,7 +114,7 @@ class ServedDatabase:
         with (
             said_plainly(self._address),
             self._guard(self._clock()),
-            closing(plain_cursor(self._driver)) as cursor,
+            closing(self._driver.cursor()) as cursor,
         ):
             cursor.execute(statement)
 
@@ -140,7 +122,7 @@ class ServedDatabase:
         """Put rows of whole numbers into a table."""
         mark = "?" if self._address.kind == "sqlite" else "%s"
         marks, listed = ", ".join(mark for _ in columns), ", ".join(columns)
-        with said_plainly(self._address), closing(plain_cursor(self._driver)) as cursor:
+        with said_plainly(self._address), closing(self._driver.cursor()) as cursor:
             cursor.executemany(f"INSERT INTO {table} ({listed}) VALUES ({marks})", rows.tolist())
 
     def _clock(self) -> Clock:
@@ -167,7 +149,7 @@ class ServedDatabase:
         with (
             failed(query),
             said_plainly(self._address),
-            _ended(plain_cursor(self._driver, **on_server)) as cursor,
+            _ended(self._driver.cursor(**on_server)) as cursor,
         ):
             with self._guard(clock):
                 if self._address.kind == "postgresql":
@@ -190,10 +172,6 @@ def _ended(cursor: Any) -> Iterator[Any]:
 @contextmanager
 def connection(address: Address, read_only: bool) -> Iterator[Any]:
     """The driver's connection; whatever fails is said on one line, without what is secret."""
-    if address.held is not None:
-        with driver_of(address.held) as driver:
-            yield driver
-        return
     with (
         _to_sqlite(address, read_only)
         if address.kind == "sqlite"
@@ -233,12 +211,8 @@ def _to_server(address: Address, read_only: bool) -> Iterator[Any]:
 
 
 def _driver_errors() -> tuple[type[Exception], ...]:
-    """What drivers raise, as far as they are loaded; an engine raises what SQLAlchemy has."""
+    """What drivers raise, as far as they are loaded."""
     known: list[type[Exception]] = [sqlite3.Error]
-    if sys.modules.get("sqlalchemy"):
-        import sqlalchemy
-
-        known.append(sqlalchemy.exc.SQLAlchemyError)
     if sys.modules.get("psycopg"):
         import psycopg
 
@@ -254,7 +228,7 @@ def said_plainly(address: Address, before: str = "") -> Iterator[None]:
     except UnicodeDecodeError:  # of columns; cells are among the driver's own complaints
         raise FormatError(f"{before}a column has a name that is no text in UTF-8") from None
     except _driver_errors() as error:
-        told = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        told = str(error).partition("\n")[0]
         said = f"{before}{address.masked(told)}"
         sort = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if sort == sqlite3.SQLITE_BUSY:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from lifagu.basics.columns import (
@@ -18,10 +18,9 @@ from lifagu.basics.columns import (
     row_count,
 )
 from lifagu.data.databases.addresses import Address
-from lifagu.data.databases.by_sqlalchemy import connection, said_plainly
-from lifagu.data.databases.lent_connections import write_or_undo
 from lifagu.data.databases.own_results import MARK, Asked, check_names, drops
 from lifagu.data.databases.queries import BATCH
+from lifagu.data.databases.served import connection, said_plainly
 from lifagu.data.databases.wide_views import is_view, result_name, wide_view
 from lifagu.data.duck import literal, quoted
 from lifagu.errors import BusyError, FormatError
@@ -99,9 +98,11 @@ def _writing(address: Address) -> Iterator[Any]:
     with (
         said_plainly(address, f"{address.shown}: cannot be written: "),
         connection(address, read_only=False) as driver,
-        write_or_undo(address, driver) as cursor,
+        closing(driver.cursor()) as cursor,
     ):
-        if address.kind == "postgresql":  # SQLite waits for other writers by itself
+        if address.kind == "sqlite":  # which waits for other writers by itself
+            cursor.execute("BEGIN IMMEDIATE")
+        else:
             cursor.execute(_ALONE)
             if not cursor.fetchall()[0][0]:
                 raise BusyError(
