@@ -34,6 +34,7 @@ from lifagu.data.databases.unsent import unsent
 from lifagu.errors import BusyError, FormatError, MissingExtraError, Remedy, TooLargeError
 from lifagu.relational.template import Query
 
+_READ_ONLY = "SET LOCAL transaction_read_only = on"
 _REPEATABLE = "ISOLATION LEVEL REPEATABLE READ"
 _LEADING = ("select", "with", "values", "table")
 _RENAMED = re.compile(r"column\d+")  # so SQLite calls "true" and "false" of a query within another
