@@ -220,7 +220,6 @@ def test_learned_templates_keep_the_source_that_has_a_name(tmp_path):
             "Sick": {"sql": "SELECT id, test FROM patients"},
         },
     )
-    del learned["tables"]["test"]
     case = lifagu.open(written(learned, tmp_path), database=frames())
     case.learn().write(tmp_path / "out.json")
     assert '"source": "data.duckdb"' in (tmp_path / "out.json").read_text()

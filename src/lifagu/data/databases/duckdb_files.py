@@ -51,10 +51,14 @@ class EmbeddedDatabase:
         self._duck = _readable(address, self.room.size)
         try:
             self._open(files)
+        except BaseException:
+            self._duck.close()
+            raise
+        try:
             if address.layers:
                 lay(address.layers, self.batches, partial(self._duck.run, place=""), self._fill)
         except BaseException:
-            self._duck.close()
+            self.close()  # a connection that was handed over is as it was
             raise
 
     def _open(self, files: Pinned) -> None:
