@@ -100,11 +100,6 @@ def weighed(log: Decimal | np.longdouble | float, many: int) -> Decimal:
         return _decimal(value) * many if np.isfinite(value) else _ZERO
 
 
-def weighed_log(number: int, many: int) -> Decimal:
-    """The log of a whole number so many times."""
-    return weighed(_CONTEXT.ln(Decimal(number)), many)
-
-
 def total(weights: Iterable[Decimal]) -> Decimal:
     """The sum of log weights."""
     with decimal.localcontext(_EXACT):
