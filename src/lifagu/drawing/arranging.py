@@ -82,7 +82,7 @@ def _box(node: Node) -> tuple[float, float]:
         return width, height
     if node.stacked:
         width, height = width + 2 * SHIFT, height + 2 * SHIFT
-    dots = 2 * BADGE + 1
+    dots = max(len(node.marks), 1) * (2 * BADGE + 1)
     if node.kind == "variable":
         return max(width, 2 * (width * 0.37 - BADGE + dots)), height + 2 * BADGE
     return max(width + 2 * dots, text_width(factor_text(node), SMALL)), height + 2 * SMALL * ROOM

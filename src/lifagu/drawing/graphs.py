@@ -97,6 +97,27 @@ def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: in
     return replace(scene, what="colours", nodes=tuple(nodes), groups=groups)
 
 
+def with_messages(scene: Scene, kind: str) -> Scene:
+    """The same picture after all variables, or all factors, have heard their neighbours' colours.
+
+    Factors hear those of their arguments in order, variables those of their factors from the first
+    group to the last.
+    """
+    group = {node.id: node.group for node in scene.nodes}
+    heard: dict[str, list[int]] = {node.id: [] for node in scene.nodes}
+    for edge in scene.edges:
+        heard[edge.source].append(group[edge.target])
+        heard[edge.target].append(group[edge.source])
+    marks = {
+        each: tuple(found if each.startswith("f") else sorted(found))
+        for each, found in heard.items()
+    }
+    nodes = (
+        replace(node, marks=marks[node.id] if node.kind == kind else ()) for node in scene.nodes
+    )
+    return replace(scene, nodes=tuple(nodes))
+
+
 def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
     """The group of each variable and then of each factor, numbered after those of variables."""
     if first is None:

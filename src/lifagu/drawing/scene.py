@@ -37,9 +37,11 @@ class ColourGroup:
 class Node:
     """One node.
 
-    x, y, width, height: of its shape; a factor's label stands outside, above or below, and all are
-    empty in a large figure. caption: a smaller second text. group: its place in the scene's groups,
-    -1 without one. title: what is said about it in full, when somebody points at it.
+    x, y, width, height: of its shape; a factor's label
+    stands outside, above or below, and all are empty in a large figure. caption: a smaller second
+    text. group: its place in the scene's groups, -1 without one. marks: groups shown as a row of
+    dots, as messages that it has heard. title: what is said about it in full, when somebody points
+    at it.
     """
 
     id: str
@@ -56,6 +58,7 @@ class Node:
     stacked: bool = False
     observed: bool = False
     below: bool = False
+    marks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def _patterned(template: str, look: str, node: Node, name: str) -> Iterator[str]
 
 
 def _signs(scene: Scene, node: Node) -> Iterator[str]:
-    """The sign of the node's group, in a dot beside an ellipse or in a square."""
+    """The sign of the node's group, in a dot beside an ellipse or in a square; then its marks."""
     last = SHIFT if node.stacked else 0.0
     x, y = node.x + node.width / 2 + BADGE + 2 + last, node.y
     if node.kind == "variable":
@@ -162,6 +162,9 @@ def _signs(scene: Scene, node: Node) -> Iterator[str]:
         )
     elif sign and node.label:
         yield _badge(scene, node.group, x, y)
+        x += 2 * BADGE + 1
+    for place, group in enumerate(node.marks):
+        yield _badge(scene, group, x + place * (2 * BADGE + 1), y)
 
 
 def _badge(scene: Scene, group: int, x: float, y: float) -> str:
