@@ -44,7 +44,7 @@ from support.relational_models import random_relational, relational
 from support.same_results import assert_same_answers, assert_same_lift, assert_same_tables
 from support.spark_cluster import write_quick_settings
 
-ENGINES = ("auto", "lifted", "ground", "enumerate")
+ENGINES = ("auto", "lifted", "ground")
 ON_SPARK = "spark=local[1]"
 RARE = 150  # rounds of which one is on Spark, which takes a minute
 LARGEST = 14  # variables of a model that is enumerated

@@ -56,7 +56,6 @@ class Remedy(StrEnum):
     ASK_ONE = "ask about it with case.ask"
     NO_WHERE = "ask about the whole relation, and choose among the answers"
     FEWER_SHOWN = "take the first ones with top=20, or write them all: found.write(path)"
-    GROUND_ENGINE = 'ask with engine="ground"'
     BY_CLASS = "look at the classes"
     STEPS_OR_PUBLISHED = "leave out published or steps"
     DIGITS_OR_TOLERANCE = "leave out digits or tolerance"

@@ -184,11 +184,6 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
     Remedy.FILL: (None, lambda: lifagu.open("chain.json").unfilled().lift(), None),
     Remedy.WRITE_GROUPS: (None, lambda: lifted()().model, None),
     Remedy.EXACT_ENGINE: (None, asked("v0", engine="bp"), "query people.json H --engine bp"),
-    Remedy.GROUND_ENGINE: (
-        None,
-        asked("v0", graph=lambda: moved()().graph, engine="enumerate"),
-        "query chain.json v0 --engine enumerate",
-    ),
     Remedy.ASK_ALL: (
         None,
         lambda: lifagu.open(EXAMPLES / "epidemic.json").ask("Sick"),
@@ -436,7 +431,7 @@ def test_what_is_cut_and_what_is_not():
         lifagu.ModelError("wrong"),
         MissingExtraError("duckdb", "this", "sql"),
         PathError("model.json", ("factors", 3), "wrong"),
-        PlanTooLargeError("log Z", [((1, 2), "needs much")], "ground"),
+        PlanTooLargeError("log Z", [((1, 2), "needs much")]),
     ],
     ids=lambda error: type(error).__name__,
 )

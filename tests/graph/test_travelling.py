@@ -424,7 +424,7 @@ def test_values_come_back_from_another_process():
         lifagu.ModelError("a name\nand more"),
         lifagu.MissingExtraError("duckdb", "this", "sql"),
         ParfactorError(3, "g", ("args", 2), "it does not fit"),
-        PlanTooLargeError("log Z", [((1, 2), "is too large")], "ground"),
+        PlanTooLargeError("log Z", [((1, 2), "is too large")]),
     ],
 )
 def test_errors_come_back_from_other_processes(error):

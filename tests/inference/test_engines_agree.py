@@ -12,7 +12,7 @@ import lifagu
 from support.helpers import graph_of, mostly_full, random_model
 from support.naive import graphs as naive
 
-ENGINES = ("auto", "lifted", "ground", "enumerate")
+ENGINES = ("auto", "lifted", "ground")
 SEEDS = mostly_full(range(150), always=range(75))
 
 

@@ -11,6 +11,7 @@ import pytest
 import lifagu
 from lifagu.relational.grounding import expand_evidence
 from support.helpers import run_cli
+from support.oracle import oracle
 
 
 def read(**parts):
@@ -441,7 +442,7 @@ def test_three_relations_that_cross_are_joined(grounded):
     answer = lifagu.query(lifagu.ground(model) if grounded else model, "A(1)")
     small = read(**{**json.loads(lifagu.io.to_json(model)), "domains": {"P": 3}})
     assert lifagu.query(small, "A(1)")["true"] == pytest.approx(
-        lifagu.query(lifagu.ground(small), "A(1)", engine="enumerate")["true"], rel=1e-10
+        oracle(small).marginal("A(1)")[1], rel=1e-10
     )
     assert "join 20 pairs" in answer.plan
 

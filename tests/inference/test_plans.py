@@ -60,12 +60,6 @@ def test_what_does_not_fit_is_refused_with_the_estimate():
         lifagu.log_partition(grid(16), memory_limit=2**12)
     with pytest.raises(lifagu.TooLargeError, match=r"P\(x0\) needs a table"):
         lifagu.query(grid(40), "x0")
-    with pytest.raises(lifagu.TooLargeError, match="too many to enumerate"):
-        lifagu.query(grid(6), "x0", engine="enumerate")
-    with pytest.raises(
-        lifagu.TooLargeError, match=r"has 2\^1100 assignments, too many to enumerate"
-    ):
-        lifagu.log_partition(chain(1100, [1, 2, 3, 4]), engine="enumerate")
     with pytest.raises(lifagu.TooLargeError, match="joint answer about 61 variables"):
         lifagu.query(grid(8), *(f"x{place}" for place in range(61)))
 

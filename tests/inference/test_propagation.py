@@ -14,6 +14,7 @@ from lifagu import Evidence, FactorGraph, ModelError, NoAnswerError
 from lifagu.graph.factor_graph import Colouring
 from lifagu.inference.propagation import answers, propagate
 from support.helpers import CASES, frustrated, graph_of, random_model
+from support.oracle import oracle
 
 RANGES = [["false", "true"], ["true", "false"], ["low", "mid", "high"], ["only"]]
 LOGS = {"rtol": 1e-9, "atol": 1e-9}
@@ -112,9 +113,9 @@ def random_forest(seed):
 
 def check_tree(seed, **settings):
     graph, evidence = random_forest(seed)
-    try:
-        expected = lifagu.log_partition(graph, evidence=evidence, engine="enumerate")
-    except NoAnswerError:
+    told = oracle(graph, evidence)
+    expected = told.log_total
+    if expected == -math.inf:
         with pytest.raises(NoAnswerError, match="exclude every value"):
             propagate(graph, evidence, None, **settings)
         return
@@ -123,13 +124,11 @@ def check_tree(seed, **settings):
         assert beliefs.converged
         assert beliefs.log_partition_estimate == pytest.approx(expected, rel=1e-9, abs=1e-9)
         names = list(graph.variable_names)
-        exact = lifagu.queries(graph, names, evidence=evidence, engine="enumerate")
-        for ours, theirs in zip(
-            answers(graph, names, evidence, colouring, **settings), exact, strict=True
-        ):
-            assert ours.ranges == theirs.ranges
+        for ours in answers(graph, names, evidence, colouring, **settings):
+            (name,) = ours.variables
+            assert ours.ranges == (graph.variable(name).range,)
             np.testing.assert_allclose(
-                ours.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12
+                ours.probabilities, told.marginal(name), rtol=1e-9, atol=1e-12
             )
 
 

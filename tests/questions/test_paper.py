@@ -62,7 +62,7 @@ def test_cases_without_unknown_factors(name):
         assert [set(group) for group in factors] == [
             set(group) for group in expected["factor_groups"]
         ]
-        for engine in ("ground", "enumerate"):
+        for engine in ("ground", "lifted"):
             check_marginals(graph, case["evidence"], expected, engine)
 
 

@@ -2,10 +2,9 @@
 
 from typing import Literal, get_args
 
-EngineName = Literal["auto", "lifted", "ground", "bp", "enumerate"]
+EngineName = Literal["auto", "lifted", "ground", "bp"]
 ENGINES: tuple[str, ...] = get_args(EngineName)
-EXACT_ENGINES = ("auto", "lifted", "ground", "enumerate")
-BEST_ENGINES = ("auto", "lifted", "ground")  # those that look for a most probable assignment
+EXACT_ENGINES = ("auto", "lifted", "ground")
 LIFTED_ENGINES = ("auto", "lifted")  # those that answer over cells, or by SQL
 
 Unknown = Literal["posterior", "one", "mean", "mixture", "bounds"]

@@ -148,7 +148,6 @@ ENGINES = {
     "lifted": "what looks alike together",
     "ground": "elimination",
     "bp": "belief propagation, not exact",
-    "enumerate": "the oracle, for small models",
 }
 
 

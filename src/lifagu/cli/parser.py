@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, ONE_MODEL, UNKNOWN
+from lifagu.basics.choices import ENGINES, EXACT_ENGINES, FIGURES, ONE_MODEL, UNKNOWN
 from lifagu.cli import options, values
 from lifagu.cli.exit_statuses import EXIT_STATUSES
 from lifagu.cli.options import Parser, count, flag, several_of, value
@@ -113,7 +113,7 @@ def _marginals(parser: Parser) -> None:
 
 def _map(parser: Parser) -> None:
     options.model(parser)
-    _asking(parser, unknown=ONE_MODEL, engines=BEST_ENGINES)
+    _asking(parser, unknown=ONE_MODEL, engines=EXACT_ENGINES)
 
 
 def _logz(parser: Parser) -> None:

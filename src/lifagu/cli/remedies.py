@@ -43,7 +43,6 @@ FLAGS = {
     Remedy.ASK_ONE: "ask about one of them: lifagu query MODEL NAME",
     Remedy.NO_WHERE: "leave out --where, and choose among the answers",
     Remedy.FEWER_SHOWN: "take the first ones with --top 20, or write them all with --out FILE.csv",
-    Remedy.GROUND_ENGINE: "ask with --engine ground",
     Remedy.BY_CLASS: "leave out --expand",
     Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",
     Remedy.DIGITS_OR_TOLERANCE: "leave out --digits or --tolerance",

@@ -6,30 +6,27 @@ import math
 from collections.abc import Callable, Sequence
 
 from lifagu.basics.arrays import Floats
-from lifagu.inference import conditioning, elimination, enumeration
+from lifagu.inference import conditioning, elimination
 from lifagu.inference.connected_part import AnyPart
 from lifagu.inference.plan import Plan
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import log_sum
 
 # what is promised about one part: its cost, in words too, and what would not fit
-PartPlan = Plan | conditioning.Conditioned | enumeration.Enumeration
+PartPlan = Plan | conditioning.Conditioned
 
 
 def plan_part(
-    engine: str,
     part: AnyPart,
     questions: Sequence[Question],
     names: Callable[[int], str],
     limit: int,
     most: float = math.inf,
 ) -> PartPlan:
-    """An engine's plan for one part, with conditioning where elimination does not fit.
+    """The plan for one part, with conditioning where elimination does not fit.
 
     most: entries beyond which elimination is not wanted, which is a `TooDearError`.
     """
-    if engine == "enumerate":
-        return enumeration.plan(part)
     plan = elimination.plan(part, questions, names, most)
     return conditioning.plan(part, plan, questions, limit) if plan.obstacle(limit) else plan
 
@@ -40,10 +37,7 @@ def run_part(
     """log Z of one part and the log marginal of each question."""
     if isinstance(plan, Plan):
         return elimination.run(part, plan, questions, tick)
-    if isinstance(plan, conditioning.Conditioned):
-        part_log, tables = conditioning.run(part, plan, questions, tick)
-    else:
-        part_log, tables = enumeration.run(part, plan, questions, tick)
+    part_log, tables = conditioning.run(part, plan, questions, tick)
     if part_log == -math.inf:
         return part_log, tables
     return part_log, [table - log_sum(table) for table in tables]

@@ -10,18 +10,15 @@ from lifagu.errors import Remedy, TooLargeError
 
 
 class PlanTooLargeError(TooLargeError):
-    """A plan is refused, as connected parts do not fit into memory (or are too many to enumerate).
+    """A plan is refused, as connected parts do not fit into memory.
 
     parts: the variables of each, listed ones by the name of their kind, and what it would take.
     """
 
     remedy: Remedy
 
-    def __init__(
-        self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]], engine: str
-    ) -> None:
-        remedy = Remedy.GROUND_ENGINE if engine == "enumerate" else Remedy.ASK_FOR_LESS
-        super().__init__(f"{what} {parts[0][1]}", remedy=remedy)
+    def __init__(self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]]) -> None:
+        super().__init__(f"{what} {parts[0][1]}", remedy=Remedy.ASK_FOR_LESS)
         self.parts = parts
 
 

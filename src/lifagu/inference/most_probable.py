@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, frozen
-from lifagu.basics.choices import BEST_ENGINES
+from lifagu.basics.choices import EXACT_ENGINES
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
@@ -177,9 +177,10 @@ def prepare_best(
     memory_limit: int | None = None,
 ) -> PreparedBest:
     """Plan the search for a most probable assignment; what does not fit is refused."""
-    if not isinstance(engine, str) or engine not in BEST_ENGINES:
+    if not isinstance(engine, str) or engine not in EXACT_ENGINES:
         raise ModelError(
-            f"the best assignment is found by the engines {', '.join(BEST_ENGINES)}, not '{engine}'"
+            f"the best assignment is found by the engines {', '.join(EXACT_ENGINES)}, "
+            f"not '{engine}'"
         )
     limit = memory_limit_of(memory_limit)
     observation = graph.evidence(evidence)

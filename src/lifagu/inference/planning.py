@@ -238,16 +238,13 @@ class Inquiry:
             return kept
 
     def attempt(self, walks: bool) -> Prepared:
-        """Lifted steps (none when enumerating) that keep what is asked jointly or does not walk."""
-        from lifagu.inference.lifted.engine import do_nothing, reduce
+        """Lifted steps that keep what is asked jointly or does not walk."""
+        from lifagu.inference.lifted.engine import reduce
 
         graph, evidence = self.graph, self.questions.evidence
         free = evidence.value_of_each(len(graph.variable_names)) < 0
         if self.included is not None:
             free &= self.included
         keep = kept_for(self.questions.asked, walks, evidence)
-        if self.questions.engine == "enumerate":
-            reduced = do_nothing(graph, evidence, free, keep)
-        else:
-            reduced = reduce(graph, evidence, free, keep, drop=not walks)
+        reduced = reduce(graph, evidence, free, keep, drop=not walks)
         return plan_rest(self.questions, reduced, walks)

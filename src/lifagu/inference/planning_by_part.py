@@ -52,9 +52,7 @@ def plan_parts(
     plans, obstacles = {}, {}
     for number in dict.fromkeys(like):
         part = rest.parts[number]
-        plan = plan_part(
-            questions.engine, part, part_questions[number], variables.name, questions.limit, most
-        )
+        plan = plan_part(part, part_questions[number], variables.name, questions.limit, most)
         if obstacle := plan.obstacle(questions.limit):
             obstacles[number] = obstacle
         else:
@@ -69,7 +67,7 @@ def plan_parts(
             for part, first in zip(rest.parts, like, strict=True)
             if first in refused
         ]
-        raise PlanTooLargeError(what, parts, questions.engine)
+        raise PlanTooLargeError(what, parts)
     notes = _notes(variables, rest, obstacles, Counter(like))
     return Prepared(questions, reduced, rest, plans, part_questions, like, walks, notes, why)
 

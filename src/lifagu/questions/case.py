@@ -287,7 +287,7 @@ class Case(CaseAnswers, Shown):
         queries : sequence of str, optional
             Variables, or relations to ask about all of; by default those the model names, else the
             first hundred near unknown factors.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
         out : path, optional
             A folder for the results.
@@ -379,7 +379,7 @@ class Case(CaseAnswers, Shown):
         unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
             How all of them use competing tables; by default each as it usually does. Several in a
             list are compared, too.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns

@@ -35,7 +35,7 @@ class CaseAnswers(CaseContents):
         ----------
         *variables : str
             Names of variables.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns
@@ -52,7 +52,7 @@ class CaseAnswers(CaseContents):
         ----------
         questions : iterable of str or tuple of str
             A name asks for a marginal, a tuple for a joint answer.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns
@@ -87,7 +87,7 @@ class CaseAnswers(CaseContents):
             The label to rank by, the last one of the range by default.
         unobserved : bool
             Whether to leave out those of whom it was observed.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns
@@ -125,7 +125,7 @@ class CaseAnswers(CaseContents):
 
         Parameters
         ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns
@@ -139,7 +139,7 @@ class CaseAnswers(CaseContents):
 
         Parameters
         ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns
@@ -154,7 +154,7 @@ class CaseAnswers(CaseContents):
 
         Parameters
         ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns
@@ -172,7 +172,7 @@ class CaseAnswers(CaseContents):
         ----------
         questions : iterable of str or tuple of str
             As in `ask_each`; none for log Z alone.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
         **bp
             Settings of belief propagation, for the engine of that name.
@@ -191,7 +191,7 @@ class CaseAnswers(CaseContents):
 
         Parameters
         ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
         **bp
             Settings of belief propagation, for the engine of that name.
@@ -207,7 +207,7 @@ class CaseAnswers(CaseContents):
 
         Parameters
         ----------
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
         Returns

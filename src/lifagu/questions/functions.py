@@ -69,7 +69,7 @@ def query(
         How a transfer's tables are used: the winning one of each class, their share-weighted mean,
         the average of the answers over all competing tables, or limits over them; by default as
         the transfer says: one, by cohorts mean.
-    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+    engine : {"auto", "lifted", "ground", "bp"}
         The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
     memory_limit : int, optional
         In bytes; three quarters of what is free by default.

@@ -130,7 +130,7 @@ class _Batch:
         ranks = dict.fromkeys([*asked[0], *(each for table in tables for each in table.ranks)])
         sizes = {each: self._sizes[each] for each in ranks}
         part = TablePart(tuple(ranks), sizes, tables, may_drop=False)
-        plan = plan_part("ground", part, asked, str, limit)
+        plan = plan_part(part, asked, str, limit)
         if plan.obstacle(limit):
             return None
         _, (found,) = run_part(part, plan, asked, lambda _: None)

@@ -154,7 +154,7 @@ class Scenarios(Frozen):
         ----------
         *variables : str
             Names of variables.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             As for `Case.ask`.
 
         Returns
@@ -172,7 +172,7 @@ class Scenarios(Frozen):
         ----------
         questions : iterable of str or tuple of str
             A name asks for a marginal, a tuple for a joint answer.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             As for `Case.ask`.
         **bp
             Settings of belief propagation, for the engine of that name.
@@ -215,7 +215,7 @@ class Scenarios(Frozen):
             The label that is compared, the last one of the range by default.
         unobserved : bool
             As for `Case.ask_all`.
-        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        engine : {"auto", "lifted", "ground", "bp"}
             As for `Case.ask`.
         **bp
             Settings of belief propagation, for the engine of that name.

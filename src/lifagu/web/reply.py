@@ -22,7 +22,6 @@ KNOBS = {  # what to do about errors, in the words of the page, as far as they c
     Remedy.LOWER_THETA: "choose the winning tables or bounds",
     Remedy.ASK_TRANSFER: "choose the winning tables",
     Remedy.EXACT_ENGINE: "choose an exact engine",
-    Remedy.GROUND_ENGINE: "choose the ground engine",
     Remedy.ASK_ALL: "name one of its variables",
 }
 

@@ -105,13 +105,6 @@ def _cheap_to_list(problem: Problem[Pattern]) -> bool:
     return patterns > FEW_PATTERNS and problem.rows.count() <= ROWS_PER_PATTERN * patterns
 
 
-def do_nothing(
-    graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], keep: Iterable[int]
-) -> Reduced:
-    """The problem as it is, for engines that want all of it."""
-    return Reduced(start(graph, evidence, included, keep))
-
-
 # ---- which step comes next
 
 
