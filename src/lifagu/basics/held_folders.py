@@ -30,11 +30,11 @@ class HeldError(Exception):
 
 
 @contextmanager
-def held(folder: Path, keep: bool = False, unless: str = "") -> Iterator[bool]:
+def held(folder: Path, unless: str = "") -> Iterator[bool]:
     """Hold a folder, made if need be; `HeldError` if another run does.
 
-    What a killed run has left in it is still there. Afterwards the folder is gone, unless it is to
-    be kept, or a file of the name `unless` is in it. Where the system has no locks this gives
+    What a killed run has left in it is still there. Afterwards the folder is gone, unless a file of
+    the name `unless` is in it. Where the system has no locks this gives
     False: then others may be there as well, and everybody removes what is his.
     """
     handle, alone = -1, False
@@ -45,9 +45,7 @@ def held(folder: Path, keep: bool = False, unless: str = "") -> Iterator[bool]:
     finally:
         if handle >= 0:
             with undisturbed():
-                _let_go(
-                    folder, handle, alone, keep or (unless != "" and (folder / unless).exists())
-                )
+                _let_go(folder, handle, alone, unless != "" and (folder / unless).exists())
 
 
 def emptied(folder: Path) -> None:
@@ -58,12 +56,6 @@ def emptied(folder: Path) -> None:
         elif each.name != LOCK:
             with suppress(OSError):
                 each.unlink()
-
-
-def removed(folder: Path) -> None:
-    """Remove a held folder that was to be kept."""
-    emptied(folder)
-    _gone(folder)
 
 
 def _gone(folder: Path) -> None:
