@@ -20,9 +20,9 @@ ABOUT = (
 )
 # how lifagu.transfer is called, and whether the graph declares individuals
 RULES: dict[str, tuple[dict[str, Any], bool]] = {
-    "lifagu": ({"by": "published"}, False),
-    "4 steps": ({"by": "steps", "steps": 4}, False),
-    "extended": ({"by": "individuals"}, True),
+    "lifagu": ({"by": "lifagu"}, False),
+    "4 steps": ({"by": "extended", "steps": 4}, False),
+    "extended": ({"by": "extended"}, True),
     "auto": ({"by": "auto"}, True),
 }
 COMPETING = {"exact tables": None, "estimated tables": 50}

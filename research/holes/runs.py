@@ -20,9 +20,9 @@ from research.holes.scenarios import SCENARIOS
 
 # how lifagu.transfer is called; rows of "auto" are the default, which need not commit to a table
 LIBRARY: dict[str, dict[str, Any]] = {
-    "lifagu": {"by": "published"},
-    "steps-4": {"by": "steps", "steps": 4},
-    "extended": {"by": "individuals"},
+    "lifagu": {"by": "lifagu"},
+    "steps-4": {"by": "extended", "steps": 4},
+    "extended": {"by": "extended"},
     "auto": {"by": "auto"},
 }
 RULES = {"share": by_share, "profiles": by_profile}

@@ -99,7 +99,7 @@ def _filled(instance: Instance, theta: float) -> tuple[lifagu.FactorGraph, dict[
     draft, hidden = instance.draft, instance.hidden
     holed = draft.without(hidden)
     start = time.process_time()
-    completed = lifagu.transfer(holed, theta, by="published").graph
+    completed = lifagu.transfer(holed, theta, by="lifagu").graph
     seconds = time.process_time() - start
     found = {factor: completed.factors[factor].table for factor in hidden}
     left = {

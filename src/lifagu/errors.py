@@ -33,23 +33,21 @@ class Remedy(StrEnum):
     FEWER_JOINTLY = "ask about fewer variables jointly"
     IN_MEMORY = 'where it fits in memory, open it with on="memory"'
     MEMORY_OR_RULE = (
-        'where it fits in memory, open it with on="memory", or name a rule such as by="individuals"'
+        'where it fits in memory, open it with on="memory", or name a rule such as by="extended"'
     )
-    MORE_MEMORY_OR_RULE = 'give a larger memory_limit, or name a rule such as by="individuals"'
+    MORE_MEMORY_OR_RULE = 'give a larger memory_limit, or name a rule such as by="extended"'
     LEAVE_OUT = 'leave it out, or open it with on="memory"'
     FILL = "say how they are to be filled: case.fill()"
     WRITE_GROUPS = 'write who is in which group with out=…, or open it with on="memory"'
-    FEWER_TYPES = (
-        'open it with on="memory", give structure_only=True, or leave out the column individual'
-    )
+    FEWER_TYPES = 'open it with on="memory", fill by="lifagu", or leave out the column individual'
     OTHER_TEMP = "free some of it, or give another folder as temp"
     MAKE_FOLDER = 'make one with lifagu.write(model, "big/")'
     WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.io.write_imputed"
     NO_DATABASE = "leave out database"
     NO_PARAMETERS = "leave out parameters"
-    ONE_MODEL = 'ask with unknown="posterior", unknown="one" or unknown="mean"'
-    COHORTS_OR_MIXTURE = 'fill by="cohorts", or ask with unknown="mixture", where evidence counts'
-    LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
+    AUTO_OR_BEST = 'fill by="auto", or leave out combine'
+    NAME_RULE = 'name the rule that it belongs to, by="extended" or by="lifagu"'
+    NO_KEEP_KNOWN = "leave out keep_known"
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'
     ASK_ALL = "ask about all of it with case.ask_all, or name one of its variables"
@@ -57,15 +55,10 @@ class Remedy(StrEnum):
     NO_WHERE = "ask about the whole relation, and choose among the answers"
     FEWER_SHOWN = "take the first ones with top=20, or write them all: found.write(path)"
     BY_CLASS = "look at the classes"
-    STEPS_OR_PUBLISHED = "leave out published or steps"
-    DIGITS_OR_TOLERANCE = "leave out digits or tolerance"
-    NO_PROFILES = "leave out profiles"
     OBSERVE = "observe something: case.observe()"
     SMALLER_FOLDER = "give a larger memory_limit, or validate a part of the model"
-    ONE_RULE = "name one rule"
-    THETA_BY_INDIVIDUALS = 'name the rule that it belongs to, by="individuals"'
     ADD_INSTEAD = "add it instead, which may move others: case.add()"
-    ONE_TABLE_OR_ADD = 'ask with unknown="one" or unknown="mean", or add it instead: case.add()'
+    ONE_TABLE_OR_ADD = 'ask with combine="best", or add it instead: case.add()'
     NO_ADMISSION = "leave that out, or add instead of admitting: case.add()"
     ALLOW_ENV = 'allow it with env={"NAME": "…"}'
     NAME_DATABASE = "if it is meant so, name the database yourself with database=…"

@@ -274,7 +274,7 @@ def test_eve_is_added_filled_and_explained(capsys, tmp_path):
     assert not len(lifagu.read(completed).unknown)
     assert lifagu.lift(lifagu.read(completed)) == lifagu.io.from_json(json.dumps(result["model"]))
     _, out, _ = run_cli(
-        capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--published", "--theta", "1"
+        capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--fill", "lifagu", "--theta", "1"
     )
     assert "0 of 3 unknown factors filled, 3 left (theta 1)" in out
     assert (
@@ -286,10 +286,9 @@ def test_eve_is_added_filled_and_explained(capsys, tmp_path):
     ("options", "probability"),
     [
         ([], 0.6447154982781942),
-        (["--published"], 0.7942346082872677),
-        (["--structure-only", "--unknown", "mixture"], 0.605247),
-        (["--structure-only", "--theta", "0.6666666666666666"], 0.7942346082872677),
-        (["--steps", "4"], 0.6447154982781942),
+        (["--fill", "lifagu"], 0.7942346082872677),
+        (["--fill", "lifagu", "--theta", "0.6666666666666666"], 0.7942346082872677),
+        (["--fill", "extended", "--steps", "4"], 0.6447154982781942),
     ],
 )
 def test_query_fills_first(capsys, options, probability):
@@ -303,37 +302,12 @@ def test_query_fills_first(capsys, options, probability):
     assert result["unknown"] == {"total": 3, "transferred": 3, "left": 0}
 
 
-def test_bounds(capsys):
-    arguments = [
-        "query",
-        EPIDEMIC,
-        "Sick.eve",
-        "--add",
-        "eve=alice",
-        "--structure-only",
-        "--unknown",
-        "bounds",
-    ]
-    _, out, _ = run_cli(capsys, *arguments, "--json")
-    result = json.loads(out)
-    answer = result["answers"][0]
-    assert result["log_partition"] is None
-    assert answer["weakest_share"] == pytest.approx(2 / 3)
-    assert answer["lower"][0] == pytest.approx(0.227272, abs=1e-6)
-    assert answer["upper"][0] == pytest.approx(0.794235, abs=1e-6)
-    _, out, _ = run_cli(capsys, *arguments)
-    assert "true   0.794235  [0.227272, 0.794235]" in out
-    assert "rests on 3 transferred tables, weakest share 0.667: f1.eve" in out
-
-
 def test_how_tables_are_compared_is_stated(capsys):
-    _, out, err = run_cli(capsys, "logz", EPIDEMIC, "--digits", "1", "--json")
+    _, out, err = run_cli(capsys, "logz", EPIDEMIC, "--tolerance", "0.1", "--json")
     assert json.loads(out)["log_partition"] == pytest.approx(
         lifagu.log_partition(lifagu.read(EPIDEMIC))
     )
-    assert err.startswith(
-        "note: tables were compared to 1 significant digit (largest relative change 0): no"
-    )
+    assert err.startswith("note: tables were compared within 0.1 (largest relative change 0): no")
     assert err.endswith(": no marginal is off by more than 0, log Z by at most 0\n")
     _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--add", "eve=bob", "--up-to-scale")
     assert "tables were compared up to a factor\n" in out
@@ -352,7 +326,7 @@ def test_check_and_info(capsys, holes):
     status, out, _ = run_cli(capsys, "info", holes)
     assert f"ask, for instance: lifagu query {holes} A" in out
     status, out, _ = run_cli(
-        capsys, "info", EPIDEMIC, "--add", "eve=bob", "--structure-only", "--json"
+        capsys, "info", EPIDEMIC, "--add", "eve=bob", "--fill", "lifagu", "--json"
     )
     filled = json.loads(out)["filled_by_theta"]
     assert filled == [
@@ -397,8 +371,8 @@ def test_explain_goes_to_stderr(capsys):
 def test_every_question_is_planned_before_it_runs(capsys, command):
     _, _, err = run_cli(capsys, command, EPIDEMIC, "--explain", "--json", "--engine", "lifted")
     assert "eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups" in err
-    _, _, err = run_cli(capsys, command, EPIDEMIC, "--digits", "2", "--json")
-    assert err.startswith("note: tables were compared to 2 significant digits")
+    _, _, err = run_cli(capsys, command, EPIDEMIC, "--tolerance", "0.01", "--json")
+    assert err.startswith("note: tables were compared within 0.01")
 
 
 def test_version(capsys):
@@ -435,18 +409,16 @@ def test_version(capsys):
         ),
         (["query", "{epidemic}", "Epid", "--theta", "2"], 2, "'2' is not a number between 0 and 1"),
         (["query", "{epidemic}", "Epid", "--steps", "3"], 2, "steps must be 2, 4, 6"),
-        (["query", "{epidemic}", "Epid", "--digits", "0"], 2, "digits must lie between 1 and 15"),
+        (["query", "{epidemic}", "Epid", "--steps", "4"], 2, "auto knows no steps; name the rule"),
         (["query", "{epidemic}", "Epid", "--add", "eve=zoe"], 2, "no individual 'zoe'"),
         (["query", "{epidemic}", "Epid", "--add", "eve"], 2, "'eve' is not of the form"),
-        (["query", "{epidemic}", "Epid", "--unknown", "guess"], 2, "invalid choice: 'guess'"),
-        (["logz", "{epidemic}", "--unknown", "bounds"], 3, "log Z does not exist for bounds"),
+        (["query", "{epidemic}", "Epid", "--combine", "guess"], 2, "invalid choice: 'guess'"),
         (["lift", "{epidemic}", "--out", "model.txt"], 2, "tells no known format"),
         (["logz", "{epidemic}", "--engine", "bp"], 3, "belief propagation only estimates log Z"),
         (["query", "{epidemic}", "Epid", "--engine", "bp", "--damping", "2"], 2, "damping is 2.0"),
         (["map", "{holes}"], 3, "the best assignment has no answer: u is unknown"),
         (["map", "{epidemic}", "--engine", "enumerate"], 2, "invalid choice: 'enumerate'"),
         (["marginals", "{epidemic}", "--out", "all.txt"], 2, "marginals are written as .csv"),
-        (["marginals", "{epidemic}", "--unknown", "bounds"], 2, "invalid choice: 'bounds'"),
         (["lift", "{epidemic}", "--rounds", "--json"], 2, "leave out --rounds or --json"),
         (
             ["query", "{epidemic}", "Epid", "--evidence-file", "model.uai"],
@@ -467,7 +439,8 @@ def test_version(capsys):
                 "eve=bob",
                 "--theta",
                 "1",
-                "--published",
+                "--fill",
+                "lifagu",
                 "--engine",
                 "bp",
             ],

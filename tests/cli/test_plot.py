@@ -48,7 +48,7 @@ def test_plot_uses_the_options_for_filling(capsys, tmp_path):
         "--out",
         target,
     )
-    run_cli(capsys, *published, "--published", "--theta", "0.9")
+    run_cli(capsys, *published, "--fill", "lifagu", "--theta", "0.9")
     assert "less than the 0.9 asked for" in target.read_text()
     assert not marks(ElementTree.parse(target).getroot(), "arrow")
 

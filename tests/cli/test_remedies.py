@@ -165,21 +165,11 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         lambda: lifagu.io.load("chain.json", parameters={"ward": 4}),
         "check chain.json --set ward=4",
     ),
-    Remedy.ONE_MODEL: (
-        None,
-        unsure("H", unknown="mixture", engine="bp"),
-        "query people.json H --unknown mixture --engine bp",
-    ),
-    Remedy.LOWER_THETA: (
-        None,
-        unsure("H", unknown="mixture", evidence={"S.ann": "true"}),
-        "query people.json H --unknown mixture --evidence S.ann=true",
-    ),
-    Remedy.ASK_TRANSFER: (None, asked("v0", unknown="mean"), None),
+    Remedy.ASK_TRANSFER: (None, asked("v0", combine="average"), None),
     Remedy.LEAVE_OUT: (
         None,
         lambda: lifagu.open("chain/", on="duckdb").marginals(),
-        f"{LIFT} --steps 2",
+        f"{LIFT} --fill extended --steps 4",
     ),
     Remedy.FILL: (None, lambda: lifagu.open("chain.json").unfilled().lift(), None),
     Remedy.WRITE_GROUPS: (None, lambda: lifted()().model, None),
@@ -201,42 +191,31 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         None,
     ),
     Remedy.BY_CLASS: (None, smokers, f"marginals {EXAMPLES / 'smokers.json'} --expand"),
-    Remedy.COHORTS_OR_MIXTURE: (
+    Remedy.AUTO_OR_BEST: (
         None,
-        moved(by="share", unknown="posterior"),
-        "lift chain.json --fill share --unknown posterior",
+        moved(by="extended", combine="average"),
+        "lift chain.json --fill extended --combine average",
     ),
-    Remedy.THETA_BY_INDIVIDUALS: (
+    Remedy.NO_KEEP_KNOWN: (
+        None,
+        moved(by="lifagu", keep_known=True),
+        "lift chain.json --fill lifagu --keep-known",
+    ),
+    Remedy.NAME_RULE: (
         None,
         moved(by="auto", theta=0.5),
         "lift chain.json --fill auto --theta 0.5",
     ),
-    Remedy.STEPS_OR_PUBLISHED: (
-        None,
-        moved(steps=2, published=True),
-        "lift chain.json --steps 2 --published",
-    ),
-    Remedy.DIGITS_OR_TOLERANCE: (
-        None,
-        moved(digits=3, tolerance=0.1),
-        "lift chain.json --digits 3 --tolerance 0.1",
-    ),
-    Remedy.NO_PROFILES: (None, moved(profiles=True), "lift chain.json --profiles"),
     Remedy.OBSERVE: (None, lambda: lifagu.open("chain.json").validate(), "validate chain.json"),
     Remedy.SMALLER_FOLDER: (
         None,
         lambda: lifagu.open("chain/", memory_limit=2048).validate(),
         "validate chain/ --memory-limit 2k",
     ),
-    Remedy.ONE_RULE: (
-        None,
-        moved(by="cohorts", profiles=True),
-        "lift chain.json --fill cohorts --profiles",
-    ),
     Remedy.ADD_INSTEAD: (
         at_most("lifagu.questions.admission.shares.MOST_ENTRIES"),
-        lambda: lifagu.open("people.json").fill(by="share").admit("zoe", "ann").ask("S.zoe"),
-        "query people.json S.zoe --fill share --admit zoe=ann",
+        lambda: lifagu.open("people.json").fill(by="extended").admit("zoe", "ann").ask("S.zoe"),
+        "query people.json S.zoe --fill extended --admit zoe=ann",
     ),
     Remedy.ONE_TABLE_OR_ADD: (
         at_most("lifagu.questions.admission.shares.MOST_ENTRIES"),
@@ -391,7 +370,7 @@ def test_hostile_names_in_python(quote, name):
         ("query", "people.json", "H", "--evidence", "{}=true"),
         ("query", "people.json", "H", "--evidence", "H={}"),
         ("query", "people.json", "H", "--theta", "{}"),
-        ("query", "people.json", "H", "--unknown", "{}"),
+        ("query", "people.json", "H", "--combine", "{}"),
         ("lift", "people.json", "--add", "{}=nobody"),
         ("lift", "people.json", "--on", "{}"),
         ("check", "{}"),

@@ -154,7 +154,7 @@ def test_the_default_comes_closer_to_the_truth_than_the_published_rule(template)
         ]
         return np.mean(far)
 
-    assert 0 < mean_error() < mean_error(by="published") / 2
+    assert 0 < mean_error() < mean_error(by="lifagu") / 2
 
 
 def test_the_result_of_a_test_moves_answers_and_nothing_else(template):
@@ -173,10 +173,10 @@ def test_the_result_of_a_test_moves_answers_and_nothing_else(template):
 
 
 def test_a_new_patient_adds_rows_and_keeps_the_others(template):
-    before = imputed(template, by="individuals").tables()
+    before = imputed(template, by="extended").tables()
     with duckdb.connect(str(template.parent / "hospital.duckdb")) as database:
         database.execute("INSERT INTO patient (name, ward) VALUES ('dora', 'surgery')")
-    after = imputed(template, by="individuals").tables()
+    after = imputed(template, by="extended").tables()
     for name in ("transfers", "tables"):
         old, new = ([row[0] for row in rows_of(each[name])] for each in (before, after))
         assert [each for each in new if "dora" not in each] == old

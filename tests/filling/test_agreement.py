@@ -48,7 +48,7 @@ def different_tables(graph, factor):
 
 def check_agreement(graph, **options):
     """Every hole is settled iff all its candidates agree, and then as the algorithm says."""
-    plain = lifagu.transfer(graph, by="individuals", **options)
+    plain = lifagu.transfer(graph, by="extended", **options)
     found = lifagu.transfer(graph, by="auto", **options)
     supports = graph.support
     for mine, theirs in zip(found.record, plain.record, strict=True):
@@ -67,7 +67,7 @@ def check_agreement(graph, **options):
         elif mine.status == "transferred":
             assert agree
             assert not estimated
-            assert mine.way == "one"
+            assert mine.way == "best"
             assert mine.owner is None
             assert [getattr(mine, each) for each in SAME] == [
                 getattr(theirs, each) for each in SAME
@@ -111,7 +111,7 @@ def test_crowds_are_settled_where_all_agree(odd, seed):
 def test_one_table_everywhere_needs_no_cohorts():
     found = check_agreement(crowd(0, Oddities(cohorts=1)).graph)
     assert not isinstance(found, CohortTransfer)
-    assert {record.way for record in found.record} == {"one"}
+    assert {record.way for record in found.record} == {"best"}
 
 
 # ---- who names a rule gets that rule
@@ -124,9 +124,9 @@ def test_cases_that_name_theta_keep_their_outcome(name):
     for expected in case["expected"]:
         in_roles = "--evidence-in-roles" in expected["options"]
         asked = lifagu.open(graph_of(case["model"])).observe(case.get("evidence"))
-        asked = asked.fill(theta=expected["theta"], evidence_in_roles=in_roles)
+        asked = asked.fill(theta=expected["theta"], by="lifagu" if in_roles else "extended")
         assert asked.filling.by != "auto"
-        assert asked.filling.unknown == "one"
+        assert asked.filling.combine == "best"
         for record, wanted in zip(asked.transfer.record, expected["transfers"], strict=True):
             for key in ("factor", "status", "donor"):
                 assert getattr(record, key) == wanted[key]
@@ -137,34 +137,30 @@ def test_cases_that_name_theta_keep_their_outcome(name):
 
 
 @pytest.mark.parametrize(
-    ("given_settings", "rule", "unknown"),
+    ("given_settings", "rule", "combine"),
     [
-        ({}, "auto", "posterior"),
-        ({"theta": 0.0}, "individuals", "one"),
-        ({"theta": 0.5}, "individuals", "one"),
-        ({"by": "auto"}, "auto", "posterior"),
-        ({"by": "cohorts"}, "cohorts", "posterior"),
-        ({"by": "cohorts", "theta": 0.5}, "cohorts", "posterior"),
-        ({"by": "share", "theta": 0.5}, "share", "one"),
-        ({"steps": 4}, "steps", "one"),
-        ({"steps": 4, "theta": 0.2}, "steps", "one"),
-        ({"profiles": True, "theta": 0.4}, "profiles", "one"),
-        ({"published": True}, "published", "one"),
-        ({"structure_only": True, "by": "steps"}, "steps", "one"),
-        ({"unknown": "mean"}, "auto", "mean"),
-        ({"theta": 0.5, "unknown": "mixture"}, "individuals", "mixture"),
-        ({"digits": 3, "keep_known": True}, "auto", "posterior"),
+        ({}, "auto", "average"),
+        ({"theta": 0.0}, "extended", "best"),
+        ({"theta": 0.5}, "extended", "best"),
+        ({"by": "auto"}, "auto", "average"),
+        ({"by": "auto", "steps": 2}, "auto", "average"),
+        ({"by": "extended", "steps": 4}, "extended", "best"),
+        ({"steps": 4, "theta": 0.2}, "extended", "best"),
+        ({"by": "lifagu"}, "lifagu", "best"),
+        ({"by": "lifagu", "steps": 4, "theta": 0.5}, "lifagu", "best"),
+        ({"combine": "best"}, "auto", "best"),
+        ({"tolerance": 0.1, "keep_known": True}, "auto", "average"),
     ],
 )
-def test_settings_mean_a_rule_and_survive_copying(given_settings, rule, unknown):
+def test_settings_mean_a_rule_and_survive_copying(given_settings, rule, combine):
     filling = Filling(**given_settings)
-    assert (filling.by, filling.unknown) == (rule, unknown)
+    assert (filling.by, filling.combine) == (rule, combine)
     assert filling.theta == given_settings.get("theta", 0.0)
     for again in (replace(filling), pickle.loads(pickle.dumps(filling)), Filling.of(vars(filling))):
         assert again == filling
         assert hash(again) == hash(filling)
     assert replace(filling, seed=5).by == rule
-    assert replace(filling, unknown="one") == Filling(**given_settings | {"unknown": "one"})
+    assert replace(filling, combine="best") == Filling(**given_settings | {"combine": "best"})
 
 
 @pytest.mark.parametrize(
@@ -172,11 +168,13 @@ def test_settings_mean_a_rule_and_survive_copying(given_settings, rule, unknown)
     [
         {"by": "auto", "theta": 0.5},
         {"by": "auto", "steps": 4},
-        {"by": "auto", "published": True},
-        {"by": "cohorts", "profiles": True},
-        {"by": "share", "structure_only": True},
+        {"steps": 4},
+        {"by": "extended", "combine": "average"},
+        {"by": "lifagu", "combine": "average"},
+        {"by": "extended", "keep_known": True},
+        {"by": "published"},
         {"by": None},
-        {"unknown": "often"},
+        {"combine": "often"},
     ],
 )
 def test_settings_that_contradict_each_other(wrong):
@@ -187,10 +185,10 @@ def test_settings_that_contradict_each_other(wrong):
 
 def test_transfer_is_the_published_idea_and_a_case_is_not():
     graph = crowd(1, Oddities(people=9)).graph
-    assert lifagu.transfer(graph).filling.by == "individuals"
+    assert lifagu.transfer(graph).filling.by == "extended"
     assert not isinstance(lifagu.transfer(graph), CohortTransfer)
     assert isinstance(lifagu.open(graph).transfer, CohortTransfer)
-    assert lifagu.open(graph).fill(theta=0.0).transfer.filling.by == "individuals"
+    assert lifagu.open(graph).fill(theta=0.0).transfer.filling.by == "extended"
 
 
 def test_a_bound_is_told_where_nothing_competes():

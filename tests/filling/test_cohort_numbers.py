@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lifagu.basics.log_gamma import log_evidence, log_gamma
 from lifagu.filling.cohorts.choosing import alike_individuals, find_cohorts
 from lifagu.filling.cohorts.fitting import Cohorts, CohortShape, _size_evidence, clusters, fit
-from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_from
+from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts
 from lifagu.filling.cohorts.place_evidence import Counts, Owners, TableTokens
 from lifagu.filling.cohorts.place_tables import SharedTables, pair_gains
 from support.naive import cohorts as naive
@@ -438,30 +438,3 @@ def test_tables_that_stand_side_by_side_tell_of_one_another():
     assert which[0][0] > 0.95
     assert which[1][1] > 0.95
     assert which[2] == pytest.approx(place.choices[0])  # who shows nothing
-
-
-# ---- drawing
-
-
-def test_draws_follow_their_weights():
-    rng = np.random.default_rng(0)
-    which = np.tile([[0.2, 0.0, 0.5, 0.3]], (20_000, 1))
-    found = np.bincount(drawn_from(which, rng), minlength=4) / 20_000
-    assert found == pytest.approx([0.2, 0, 0.5, 0.3], abs=0.015)
-
-
-@pytest.mark.parametrize("spread", [np.inf, 8.0])
-def test_drawn_tables_have_the_mean_that_is_stated(spread):
-    rng = np.random.default_rng(0)
-    place = small_found(rng, spread).places[1]
-    which, raw = np.tile([[0.3, 0.7]], (4, 1)), rng.integers(0, 6, (1, 2, 3)).astype(float)
-    # the tables themselves are drawn once each time
-    holes = np.concatenate([place.drawn(which, None, rng) for _ in range(3000)])
-    assert holes.mean(axis=0) == pytest.approx(np.tensordot([0.3, 0.7], place.atoms, 1), abs=0.02)
-    assert holes.sum(axis=-1) == pytest.approx(1)
-    if np.isfinite(spread):
-        rows = np.repeat(raw, 4, axis=0)
-        own = np.concatenate([place.drawn(which, rows, rng) for _ in range(3000)])
-        around = np.tensordot([0.3, 0.7], place.atoms, 1)
-        wanted = (raw[0] + spread * around) / (raw[0].sum(axis=1, keepdims=True) + spread)
-        assert own.mean(axis=0) == pytest.approx(wanted, abs=0.02)

@@ -14,7 +14,7 @@ import lifagu
 from lifagu.errors import ModelError
 from lifagu.filling.cohorts.completing import CohortTransfer
 from lifagu.io import from_json, to_json
-from support.cohort_models import MAP, PLACES, filled, population, tables_of
+from support.cohort_models import MAP, PLACES, by_cohorts, filled, population, tables_of
 from support.helpers import ROOT
 from support.naive.inference import Elimination
 from support.transfers import check_columns
@@ -38,7 +38,7 @@ TABLES = tables_of(3)
 def found(people=30, seed=3, **settings):
     """A population and its transfer, made once."""
     people = population(people, seed, **settings)
-    return people, lifagu.transfer(people.graph, by="cohorts")
+    return people, by_cohorts(people.graph)
 
 
 def distance(first, second):
@@ -124,7 +124,7 @@ def test_without_structure_it_is_pooling():
             table = None if number < 4 and place == "f" else tables[chosen]
             shown[place] += [] if table is None else [chosen]
             builder.factor(f"{place}.p{number}", [f"{place.upper()}.p{number}"], table)
-    graph = lifagu.transfer(builder.graph(), by="cohorts").averaged()
+    graph = by_cohorts(builder.graph()).averaged()
     share = np.mean(shown["f"])
     wanted = share * np.array([0.2, 0.8]) + (1 - share) * np.array([0.9, 0.1])
     for number in range(4):
@@ -200,7 +200,7 @@ def given_graph(turned=False):
         hole = number < 2
         builder.factor(f"f.{name}", arguments, None if hole else table, **({} if hole else known))
     graph = builder.graph()
-    return graph, lifagu.transfer(graph, by="cohorts")
+    return graph, by_cohorts(graph)
 
 
 def test_conditional_tables_in_another_order_are_the_same():
@@ -227,14 +227,14 @@ def test_records_decide_between_the_pooled_table_and_ones_own():
     del factors["fa.p1"]["prior"], factors["fa.p2"]["prior"]
     model["factors"] = list(factors.values())
     graph = from_json(json.dumps(model))
-    averaged = lifagu.transfer(graph, by="cohorts").averaged()
+    averaged = by_cohorts(graph).averaged()
     assert averaged.factor("fa.p1").table == pytest.approx(averaged.factor("fa.p0").table)
     assert averaged.factor("fa.p2").table == pytest.approx(own, abs=0.02)
 
 
 def test_known_tables_are_cleaned_unless_kept():
     people, moved = found(**ESTIMATED["counts"])
-    same = lifagu.transfer(people.graph, by="cohorts", keep_known=True)
+    same = by_cohorts(people.graph, keep_known=True)
     assert (same.graph.factor("fa.p0").table == people.graph.factor("fa.p0").table).all()
     # what is shown has the likeliest table behind each, which are few
     assert len(moved.graph.tables) < 20 < len(same.graph.tables)
@@ -261,26 +261,10 @@ def test_exact_tables_are_left_alone():
 # ---- thresholds, and what stays unknown
 
 
-def test_theta_is_asked_of_the_probability():
-    people = population(14, 3, unknown=0, holes=("fa.p0", "fb.p3", "fc.p3", "fd.p3", "fa.p3"))
-    everything = lifagu.transfer(people.graph, by="cohorts")
-    shares = {record.factor: record.share for record in everything.record}
-    assert 0 < min(shares.values()) < max(shares.values()) <= 1
-    middle = (min(shares.values()) + max(shares.values())) / 2
-    strict = lifagu.transfer(people.graph, theta=middle, by="cohorts")
-    for record in strict.record:
-        assert record.share == pytest.approx(shares[record.factor])
-        enough = record.share >= middle
-        assert record.status == ("transferred" if enough else "below_threshold")
-        for graph in (strict.graph, strict.averaged(), strict.drawn(np.random.default_rng(0))):
-            assert (graph.factor(record.factor).table is not None) is enough
-    assert {each.status for each in strict.record} == {"transferred", "below_threshold"}
-
-
 def test_holes_without_candidates_stay_unknown():
     builder = lifagu.FactorGraph.build().variables(["A", "B", "C"])
     builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["A", "B", "C"], None)
-    moved = lifagu.transfer(builder.graph(), by="cohorts")
+    moved = by_cohorts(builder.graph())
     record = moved.record[0]
     assert (record.status, record.donor, record.share, record.owner) == (
         "no_candidate",
@@ -288,8 +272,7 @@ def test_holes_without_candidates_stay_unknown():
         None,
         None,
     )
-    for graph in (moved.graph, moved.averaged(), moved.drawn(np.random.default_rng(0))):
-        assert graph.factor("g").table is None
+    assert moved.graph.factor("g").table is None
     check_columns(moved)
 
 
@@ -298,18 +281,17 @@ def test_a_graph_in_which_nothing_is_known_stays_as_it_is(holes):
     builder = lifagu.FactorGraph.build().variables(["A", "B"])
     for number in range(holes):
         builder.factor(f"f{number}", ["A", "B"], None)
-    moved = lifagu.transfer(builder.graph(), by="cohorts")
+    moved = by_cohorts(builder.graph())
     assert [record.status for record in moved.record] == ["no_candidate"] * holes
-    for graph in (moved.graph, moved.averaged(), moved.drawn(np.random.default_rng(0))):
-        assert len(graph.unknown) == holes
-    assert moved.open_classes == []
+    assert len(moved.graph.unknown) == holes
+    assert not moved.is_open
 
 
-def test_a_graph_without_holes_is_only_cleaned():
+def test_a_graph_without_holes_stays_as_it_is():
     people = population(12, 0, unknown=0.0)
-    moved = lifagu.transfer(people.graph, by="cohorts")
+    moved = by_cohorts(people.graph)
     assert len(moved.record) == 0
-    assert moved.averaged() == moved.graph == people.graph
+    assert moved.graph == people.graph
 
 
 # ---- what must not matter
@@ -349,7 +331,7 @@ def turned(graph, rng, order=None, names=None):
 
 def test_arguments_in_another_order_change_no_answer():
     people, moved = found()
-    other = lifagu.transfer(turned(people.graph, np.random.default_rng(0)), by="cohorts")
+    other = by_cohorts(turned(people.graph, np.random.default_rng(0)))
     assert any(
         people.graph.factor(name).arguments != other.original.factor(name).arguments
         for name in holes_of(people.graph)
@@ -357,16 +339,15 @@ def test_arguments_in_another_order_change_no_answer():
     whole = [Elimination(written_out(each.averaged())) for each in (moved, other)]
     for name in holes_of(people.graph)[:6]:
         variable = people.graph.factor(name).arguments[0]
-        answer = lifagu.query(other, variable, unknown="mean")
-        for each in whole:
-            assert answer.probabilities == pytest.approx(each.marginal(variable), abs=1e-9)
+        first, second = (each.marginal(variable) for each in whole)
+        assert first == pytest.approx(second, abs=1e-9)
 
 
 def test_names_change_nothing():
     people, moved = found()
     letters = {".p": ".somebody-", '"p': '"somebody-', "fa.": "zz.", "fb.": "aa."}
     renamed = turned(people.graph, Still(), names=letters)
-    other = lifagu.transfer(renamed, by="cohorts")
+    other = by_cohorts(renamed)
     assert [each.share for each in other.record] == [each.share for each in moved.record]
     for one, two in zip(moved.averaged().factors, other.averaged().factors, strict=True):
         assert (one.table == two.table).all()
@@ -383,7 +364,7 @@ def test_the_order_of_individuals_hardly_matters():
     """It decides where cohorts begin to look, and no more."""
     people, moved = found()
     rng = np.random.default_rng(5)
-    other = lifagu.transfer(turned(people.graph, Still(), order=rng), by="cohorts")
+    other = by_cohorts(turned(people.graph, Still(), order=rng))
     assert holes_of(people.graph) != holes_of(other.original)
     assert set(holes_of(people.graph)) == set(holes_of(other.original))
     again = means(other)
@@ -395,11 +376,11 @@ PROGRAM = """
 import hashlib, sys
 import numpy as np
 import lifagu
-from support.cohort_models import population
+from support.cohort_models import by_cohorts, population
 told = hashlib.sha256()
 for settings in ({"permuted": True}, {"records": 20}):
-    moved = lifagu.transfer(population(12, 1, **settings).graph, by="cohorts")
-    for graph in (moved.graph, moved.averaged(), moved.drawn(np.random.default_rng(0))):
+    moved = by_cohorts(population(12, 1, **settings).graph)
+    for graph in (moved.graph, moved.averaged()):
         told.update(graph.tables.values.tobytes())
     for record in moved.record:
         told.update(repr(record).encode() + record.reason.encode())
@@ -423,14 +404,14 @@ def test_the_same_bytes_whatever_the_hash_seed_and_the_threads():
 
 def test_a_seed_says_where_to_begin():
     people, moved = found()
-    again = lifagu.transfer(people.graph, by="cohorts", seed=0)
+    again = by_cohorts(people.graph, seed=0)
     assert again.averaged() == moved.averaged()
     assert again.graph == moved.graph
-    other = means(lifagu.transfer(people.graph, by="cohorts", seed=11))
+    other = means(by_cohorts(people.graph, seed=11))
     for name, table in means(moved).items():
         assert table == pytest.approx(other[name], abs=0.03)
     with pytest.raises(ModelError, match="seed"):
-        lifagu.transfer(people.graph, by="cohorts", seed=-1)
+        by_cohorts(people.graph, seed=-1)
 
 
 def test_pickling_keeps_everything():
@@ -441,74 +422,7 @@ def test_pickling_keeps_everything():
     assert [each.reason for each in again.record] == [each.reason for each in moved.record]
 
 
-# ---- drawing, and what competes
-
-
-UNSURE = ("fa.p0", "fb.p0", "fc.p0", "fd.p0", "fa.p1", "fc.p1", "fb.p2", "fd.p3", "fc.p3")
-
-
-@pytest.mark.parametrize("settings", [{}, {"records": 12}], ids=["exact", "estimated"])
-def test_drawn_tables_have_the_mean_of_the_posterior(settings):
-    _, moved = found(20, 1, unknown=0.0, holes=UNSURE, **settings)
-    wanted, graph = means(moved), moved.averaged()
-    rng = np.random.default_rng(0)
-    graphs = [moved.drawn(rng) for _ in range(400)]
-    for name, table in wanted.items():
-        drawn = np.array([filled(each, name) for each in graphs])
-        error = drawn.std(axis=0) / 20 + 1e-3
-        assert (np.abs(drawn.mean(axis=0) - table) < 5 * error).all()
-        assert drawn.reshape(400, -1).sum(axis=1) == pytest.approx(1)
-    if settings:  # what was estimated is drawn around what it is cleaned to
-        for name in ("fa.p5", "fb.p6", "fd.p7"):
-            drawn = np.array([filled(each, name) for each in graphs])
-            assert drawn.std(axis=0).max() > 0.005
-            error = drawn.std(axis=0) / 20 + 0.02
-            assert (np.abs(drawn.mean(axis=0) - filled(graph, name)) < 5 * error).all()
-    else:
-        assert all(
-            (each.factor("fa.p5").table == graph.factor("fa.p5").table).all() for each in graphs[:5]
-        )
-
-
-def test_holes_of_one_individual_are_drawn_together():
-    """p0 shows nothing: its tables are unsure, but those of one cohort go together."""
-    _, moved = found(20, 1, unknown=0.0, holes=UNSURE)
-    rng = np.random.default_rng(0)
-    pairs = np.zeros((3, 3))
-    for _ in range(300):
-        graph = moved.drawn(rng)
-        at = []
-        for place in ("fb", "fc"):
-            shares = [each / each.sum() for each in tables_of(1)[place]]
-            away = [distance(filled(graph, f"{place}.p0"), each) for each in shares]
-            at.append(int(np.argmin(away)))
-        pairs[tuple(at)] += 1
-    # fb is 0, 1, 1 by cohort where fc is 0, 1, 2
-    assert pairs[0, 0] + pairs[1, 1] + pairs[1, 2] > 0.9 * pairs.sum()
-    assert pairs[0, 0] > 30
-    assert pairs[1].sum() > 30
-
-
-@pytest.mark.parametrize("settings", [{}, {"records": 12}], ids=["exact", "estimated"])
-def test_tables_by_cohort_average_to_the_mean(settings):
-    _, moved = found(20, 1, unknown=0.0, holes=UNSURE, **settings)
-    wanted = means(moved)
-    classes = moved.open_classes
-    assert "fa.p0" in {moved.original.factor_names[each.factors[0]] for each in classes}
-    for each in classes:
-        assert each.shares.sum() == pytest.approx(1)
-        assert (np.diff(each.shares) <= 0).all()
-        names = [moved.original.factor_names[factor] for factor in each.factors]
-        assert len({name.split(".")[1] for name in names}) == 1
-        graphs = [moved.completed([(each, int(cohort))]) for cohort in each.alternatives]
-        for name in names:
-            tables = np.array([filled(graph, name) for graph in graphs])
-            mean = np.tensordot(each.shares, tables, axes=1)
-            assert mean == pytest.approx(wanted[name], abs=0.02)  # what is unlikely is left out
-        # all others keep their likeliest tables
-        others = set(wanted) - set(names)
-        for name in others:
-            assert filled(graphs[-1], name) == pytest.approx(filled(moved.graph, name))
+# ---- what competes
 
 
 def pairs_that_differ():
@@ -524,20 +438,17 @@ def pairs_that_differ():
     return builder.graph()
 
 
-def test_other_tables_in_the_same_place_count_in_all_ways_to_answer():
+def test_other_tables_in_the_same_place_count_in_both_ways_to_answer():
     graph = pairs_that_differ()
-    moved = lifagu.transfer(graph, by="cohorts")
-    mean, rng = moved.averaged(), np.random.default_rng(0)
-    drawn = [moved.drawn(rng) for _ in range(150)]
+    moved = by_cohorts(graph)
+    mean = moved.averaged()
     for number in (0, 3):  # one who has either table
         name = f"f{number}.1"
         first = graph.factor(f"f{number}.0").table
         other = np.array([0.2, 0.8] if first[0] == 9 else [0.9, 0.1])
         assert mean.factor(name).table == pytest.approx(other, abs=0.04)
-        often = np.mean([each.factor(name).table for each in drawn], axis=0)
-        assert often == pytest.approx(mean.factor(name).table, abs=0.05)
-        for unknown in ("mean", "mixture", "bounds"):
-            answer = lifagu.query(moved, f"A{number}.1", unknown=unknown)
+        for combine in ("average", "best"):
+            answer = lifagu.query(moved, f"A{number}.1", combine=combine)
             assert answer.probabilities == pytest.approx(mean.factor(name).table, abs=0.03)
 
 
@@ -554,7 +465,7 @@ def two_sorts(people):
         table = None if number == people else ([4, 3, 2, 1], [1, 2, 3, 4])[sort]
         builder.factor(f"f.{name}", [f"A.{name}", f"B.{name}"], table)
         builder.factor(f"g.{name}", [f"B.{name}"], ([5, 1], [1, 5])[sort])
-    return lifagu.transfer(builder.graph(), by="cohorts").record[0]
+    return by_cohorts(builder.graph()).record[0]
 
 
 @pytest.mark.parametrize("people", range(2, 15))
@@ -586,7 +497,7 @@ def test_very_many_places_are_told_by_those_in_which_most_is_shown(monkeypatch):
             build = build.factor(
                 f"f{kind}.{number}", [f"{kind}.{number}"], None if unknown else table
             )
-    moved = lifagu.transfer(build.graph(), by="cohorts")
+    moved = by_cohorts(build.graph())
     mean = moved.averaged()
     even = mean.factor("fa.0").table  # like the others with an even number; pooling gives 0.47
     assert even[0] / even.sum() > 0.7

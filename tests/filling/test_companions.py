@@ -30,7 +30,7 @@ def donors(graph, **settings):
     return {each.factor: each.donor for each in moved.record}, moved
 
 
-@pytest.mark.parametrize("by", ["individuals", "auto"])
+@pytest.mark.parametrize("by", ["extended", "auto"])
 def test_each_drug_has_the_table_of_the_same_drug_in_whatever_order(by):
     found, moved = donors(hospital(PATIENTS, {"eve"}), by=by)
     assert found == {"f.eve.m1": "f.al.m1", "f.eve.m2": "f.al.m2"}
@@ -42,34 +42,34 @@ def test_each_drug_has_the_table_of_the_same_drug_in_whatever_order(by):
 
 
 def test_swapped_tables_are_other_tables():
-    _, moved = donors(hospital(PATIENTS, {"eve"}, swapped=["bo"]), by="individuals")
+    _, moved = donors(hospital(PATIENTS, {"eve"}, swapped=["bo"]), by="extended")
     assert {(each.agreeing, each.candidates) for each in moved.record} == {(2, 3)}
     known = {("eve", "m2")}  # what eve has for m1 is not what bo has for it
-    _, moved = donors(hospital(PATIENTS, known, swapped=["bo"]), by="individuals")
+    _, moved = donors(hospital(PATIENTS, known, swapped=["bo"]), by="extended")
     assert [(each.agreeing, each.candidates) for each in moved.record] == [(2, 2)]
 
 
 def test_nobody_with_the_same_drugs_means_list_order_which_is_said():
     others = {**PATIENTS, "eve": ["m3", "m2"]}
-    found, moved = donors(hospital(others, {"eve"}), by="individuals")
+    found, moved = donors(hospital(others, {"eve"}), by="extended")
     assert found == {"f.eve.m3": "f.al.m1", "f.eve.m2": "f.al.m2"}
     assert all(each.ambiguous_assignment for each in moved.record)
     mixed = {**others, "dee": ["m2", "m1"]}
-    found, moved = donors(hospital(mixed, {"eve", "dee"}), by="individuals")
+    found, moved = donors(hospital(mixed, {"eve", "dee"}), by="extended")
     assert found["f.dee.m1"] == "f.al.m1"
     assert [each.ambiguous_assignment for each in moved.record] == [True, True, False, False]
 
 
 def test_a_single_drug_is_told_by_nobody_and_nothing_changes_without_second_individuals():
     single = {"al": ["m1"], "bo": ["m2"], "eve": ["m2"]}
-    _, moved = donors(hospital(single, {"eve"}), by="individuals")
+    _, moved = donors(hospital(single, {"eve"}), by="extended")
     assert [each.candidates for each in moved.record] == [2]
-    found, moved = donors(hospital(PATIENTS, {"eve"}, second=False), by="individuals")
+    found, moved = donors(hospital(PATIENTS, {"eve"}, second=False), by="extended")
     assert found == {"f.eve.m2": "f.al.m1", "f.eve.m1": "f.al.m2"}
     assert all(each.ambiguous_assignment for each in moved.record)
 
 
-@pytest.mark.parametrize("rule", [{"published": True}, {"structure_only": True}, {"by": "share"}])
+@pytest.mark.parametrize("rule", [{"by": "lifagu"}, {"by": "extended", "steps": 4}])
 def test_rules_that_know_no_individuals_stay_to_the_letter(rule):
     found, first = donors(hospital(PATIENTS, {"eve"}), **rule)
     other, second = donors(hospital(PATIENTS, {"eve"}, second=False), **rule)
@@ -89,7 +89,7 @@ def test_engines_take_the_same_tables(seed, tmp_path):
     swapped = [name for name in names if rng.random() < 0.3 and "m3" not in patients[name]]
     graph = hospital(patients, holes, swapped)
     lifagu.write(graph, tmp_path / "big")
-    filling = lifagu.Filling(by="individuals")
+    filling = lifagu.Filling(by="extended")
     here = lifagu.open(graph).fill(filling).lift().transfer.graph
     lifagu.open(tmp_path / "big", on="duckdb").fill(filling).lift(tmp_path / "there")
     there = lifagu.read(tmp_path / "there")

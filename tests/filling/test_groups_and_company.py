@@ -30,7 +30,7 @@ def _treated(by_drug: bool, holes: int) -> lifagu.FactorGraph:
 
 def test_a_drug_tells_tables_apart() -> None:
     """What a hole may have are tables of its own drug, and the genotype is told by `s`."""
-    moved = lifagu.transfer(_treated(by_drug=True, holes=9), by="cohorts")
+    moved = lifagu.transfer(_treated(by_drug=True, holes=9), by="auto")
     for record in moved.record:
         own = DRUGS[int(record.factor[3:-1]) % 3]
         possible = [tuple(map(float, table)) for table in EFFECTS[own]]
@@ -41,14 +41,14 @@ def test_a_drug_tells_tables_apart() -> None:
 
 def test_company_that_tells_nothing_is_not_asked() -> None:
     """Where tables do not depend on the drug, all patients stay comparable."""
-    moved = lifagu.transfer(_treated(by_drug=False, holes=9), by="cohorts")
+    moved = lifagu.transfer(_treated(by_drug=False, holes=9), by="auto")
     assert {record.candidates for record in moved.record} == {81}
 
 
 def test_few_in_a_company_are_not_set_apart() -> None:
     """Holes in the company of a drug that hardly anybody else got have all as candidates."""
     graph = _treated(by_drug=True, holes=80)
-    moved = lifagu.transfer(graph, by="cohorts")
+    moved = lifagu.transfer(graph, by="auto")
     assert {record.candidates for record in moved.record} == {10}
 
 
@@ -72,7 +72,7 @@ def _wards(kits: str) -> lifagu.FactorGraph:
 
 def test_a_group_that_lacks_a_table_counts_groups() -> None:
     """Ward 0 of four is large, but the unknown kit of the last one is as often any other's."""
-    moved = lifagu.transfer(_wards("pqq?"), by="cohorts")
+    moved = lifagu.transfer(_wards("pqq?"), by="auto")
     shares = {each.table: each.share for each in moved.record[0].competing}
     assert shares[75.0, 25.0] == pytest.approx(2 / 3, abs=0.01)
     assert shares[97.0, 3.0] == pytest.approx(1 / 3, abs=0.01)
@@ -84,7 +84,7 @@ def test_one_hole_in_a_ward_is_no_group() -> None:
     last = len(graph.factor_names) - 1
     numbers = graph.factor_table.copy()
     numbers[last] = -1
-    moved = lifagu.transfer(graph.refilled(_given(graph), numbers), by="cohorts")
+    moved = lifagu.transfer(graph.refilled(_given(graph), numbers), by="auto")
     assert moved.record[0].competing[0].table == (97.0, 3.0)
     assert moved.record[0].share > 0.9
 

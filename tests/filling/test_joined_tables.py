@@ -7,10 +7,10 @@ import lifagu
 from lifagu.basics.log_gamma import log_evidence
 from lifagu.filling.cohorts import joined_tables, posterior
 from lifagu.filling.cohorts.choosing import _near
-from lifagu.filling.cohorts.found import drawn_by_line
 from lifagu.filling.cohorts.joined_tables import JoinedTables
 from lifagu.filling.cohorts.place_evidence import Counts, Owners, TableTokens
 from lifagu.filling.cohorts.place_tables import CONCENTRATIONS, LEAST, OwnTables, pair_gains
+from support.cohort_models import by_cohorts
 
 PEOPLE = 12
 
@@ -65,13 +65,6 @@ def test_sorts_far_behind_are_left_out_but_for_the_best_that_shares():
     assert _near(scores, [False, False, True, True]).tolist() == [0, 1, 2]
 
 
-def test_draws_by_line_follow_the_weights_of_their_line():
-    lines, weights = np.repeat([0, 1], 20_000), np.array([[0.2, 0.0, 0.8], [0.5, 0.5, 0.0]])
-    found = drawn_by_line(lines, weights, np.random.default_rng(0)).reshape(2, -1)
-    shares = [np.bincount(each, minlength=3) / 20_000 for each in found]
-    assert np.array(shares) == pytest.approx(weights, abs=0.015)
-
-
 def people(tables, hidden=0.2, seed=0, labels=("a", "b"), support=None, count=20):
     """People with two factors each, P(X) and P(Y), whose tables are drawn from some."""
     rng = np.random.default_rng(seed)
@@ -88,9 +81,9 @@ def people(tables, hidden=0.2, seed=0, labels=("a", "b"), support=None, count=20
 
 def test_pieces_of_holes_change_nothing(monkeypatch):
     graph = people([[1, 2], [2, 1], [5, 1]], count=40)
-    whole = lifagu.transfer(graph, by="cohorts")
+    whole = by_cohorts(graph)
     monkeypatch.setattr(posterior, "MOST_ENTRIES", 1)
-    pieces = lifagu.transfer(graph, by="cohorts")
+    pieces = by_cohorts(graph)
     for one, other in zip(pieces.record, whole.record, strict=True):
         assert (one.donor, one.tables, one.agreeing) == (other.donor, other.tables, other.agreeing)
         assert one.share == pytest.approx(other.share)
@@ -117,10 +110,9 @@ def test_pieces_of_holes_change_nothing(monkeypatch):
     ],
 )
 def test_models_at_the_edge_are_filled_with_numbers(graph):
-    moved = lifagu.transfer(graph, by="cohorts")
-    for found in (moved.graph, moved.averaged(), moved.drawn(np.random.default_rng(0))):
-        for factor in found.factors:
-            assert factor.table is None or (np.isfinite(factor.table).all() and factor.table.any())
+    moved = by_cohorts(graph)
+    for factor in moved.graph.factors:
+        assert factor.table is None or (np.isfinite(factor.table).all() and factor.table.any())
     known = {factor.name[:2] for factor in graph.factors if factor.table is not None}
     fillable = [each for each in graph.unknown if graph.factor_names[int(each)][:2] in known]
     assert moved.transferred.tolist() == fillable

@@ -92,7 +92,7 @@ def test_lecturers_who_vary_tell_by_their_own_ratings():
 def test_tables_are_as_various_as_those_behind_the_estimates():
     rng = np.random.default_rng(2)
     graph = _lecturers(_mixed(rng, 400, 30), support=30)
-    moved = lifagu.transfer(graph, by="cohorts")
+    moved = lifagu.transfer(graph, by="auto")
     posterior: CohortPosterior = moved.posterior
     evidence = posterior.places.places[0].shown.evidence
     pooled = next(
@@ -116,7 +116,7 @@ def test_tables_are_as_various_as_those_behind_the_estimates():
 def test_what_does_not_vary_stays_as_it_is():
     raw = np.full((6, 1, 3), 10.0)
     evidence = Counts(raw, Owners(np.arange(6), 6))
-    found = lifagu.transfer(_lecturers([MILD] * 12, support=200), by="cohorts").posterior
+    found = lifagu.transfer(_lecturers([MILD] * 12, support=200), by="auto").posterior
     here = found.cohorts.found[0].places[0]
     assert not np.isfinite(here.spread)
     varied = varied_tables(here, evidence, np.ones((6, len(here.choices))), 1.0)
@@ -126,8 +126,8 @@ def test_what_does_not_vary_stays_as_it_is():
 def test_cleaned_tables_go_to_all_factors_of_an_individual():
     """In whatever order their arguments are listed, and a hole of each has the same table."""
     rng = np.random.default_rng(8)
-    moved = lifagu.transfer(_lecturers(_mixed(rng, 30, 15), support=15), by="cohorts")
-    for graph in (moved.averaged(), moved.graph, moved.drawn(np.random.default_rng(1))):
+    moved = lifagu.transfer(_lecturers(_mixed(rng, 30, 15), support=15), by="auto")
+    for graph in (moved.averaged(), moved.graph):
         numbers = graph.factor_table.reshape(-1, 3)
         assert (numbers == numbers[:, :1]).all()
         assert (numbers >= 0).all()

@@ -21,14 +21,7 @@ FIELDS = (
     "tie",
     "ambiguous_alignment",
 )
-OPTIONS = {
-    "share": {},
-    "structure only": {"structure_only": True},
-    "evidence in roles": {"evidence_in_roles": True},
-    "2 steps": {"steps": 2},
-    "4 steps": {"steps": 4},
-    "6 steps, structure only": {"steps": 6, "structure_only": True},
-}
+OPTIONS = {"2 steps": {}, "4 steps": {"steps": 4}, "6 steps": {"steps": 6}}
 
 
 def check(model, evidence, theta, options):
@@ -48,11 +41,10 @@ def check(model, evidence, theta, options):
         assert mine.reason
     check_columns(moved)
     assert_same_factors(moved.graph, graph_of(completed))
-    roles = {key: options.get(key, False) for key in ("structure_only", "evidence_in_roles")}
     groups = groups_by_name(
         graph, lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start)
     )
-    assert groups == tuple(naive.colour_passing(completed, evidence, **roles))
+    assert groups == tuple(naive.colour_passing(completed, evidence))
     return moved
 
 

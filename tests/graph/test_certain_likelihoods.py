@@ -87,7 +87,7 @@ def test_groups_and_the_published_rule_see_labels(told):
     assert lifagu.colour(graph, soft) == lifagu.colour(graph, hard)
     holed = without_first_table(graph)
     found, expected = (
-        lifagu.transfer(holed, 0, each, published=True).record[0] for each in (soft, hard)
+        lifagu.transfer(holed, 0, each, by="lifagu").record[0] for each in (soft, hard)
     )
     assert found == expected
 
@@ -145,8 +145,8 @@ def test_where_the_data_is_they_are_labels_too(told, tmp_path):
     )
     assert_same_groups(one.groups(), other.groups())
     assert one.log_partition() == pytest.approx(other.log_partition() + weight, abs=1e-9)
-    place = lifagu.open(tmp_path / "2", on="duckdb").fill(published=True)
-    memory = lifagu.open(tmp_path / "2", on="memory").fill(published=True)
+    place = lifagu.open(tmp_path / "2", on="duckdb").fill(by="lifagu")
+    memory = lifagu.open(tmp_path / "2", on="memory").fill(by="lifagu")
     assert_same_groups(place.groups(), memory.groups())
 
 

@@ -19,7 +19,7 @@ from lifagu.inference.memory_limit import PlanTooLargeError
 from lifagu.inference.most_probable import Best
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.inference.relational.most_probable import RelationalBest
-from lifagu.likeness.merging import merge_tables, round_tables
+from lifagu.likeness.merging import merge_tables
 from lifagu.questions.findings import Imputed
 from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.relational.grounding import expand_evidence
@@ -64,7 +64,7 @@ def test_graphs_with_the_same_variables_take_evidence_as_it_is():
     graph = town()
     bound = graph.evidence({"Sick.0": "true"})
     moved = lifagu.transfer(graph)
-    for other in (moved.graph, moved.averaged(), round_tables(graph, 3).graph, graph):
+    for other in (moved.graph, merge_tables(graph, 0.001).graph, graph):
         assert other.evidence(bound) is bound
     assert (
         graph.with_individual("p9", like="p0").evidence(bound).variables.tolist()
@@ -196,7 +196,7 @@ def people(size=5):
 def values():
     """One value of each kind that users hold in their hands, by name."""
     graph, model = town(), people()
-    moved = lifagu.transfer(graph, digits=5)
+    moved = lifagu.transfer(graph, tolerance=1e-5)
     evidence = {"Sick.0": "true", "Sick.1": {"true": 3, "false": 1}}
     lifted = lifagu.lift(moved)
     return {
@@ -211,7 +211,7 @@ def values():
         "observations": graph.observations(evidence),
         "colouring": lifagu.colour(graph),
         "merged": merge_tables(graph, tolerance=0.1),
-        "answer": lifagu.query(moved, "Sick.1", "Epid", unknown="bounds", evidence=evidence),
+        "answer": lifagu.query(moved, "Sick.1", "Epid", combine="best", evidence=evidence),
         "believed": lifagu.query(moved, "Sick.1", engine="bp"),
         "marginals": lifagu.marginals(moved, evidence=evidence),
         "lifted marginals": lifagu.marginals(moved, evidence=evidence, engine="lifted"),

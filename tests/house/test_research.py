@@ -83,7 +83,7 @@ def test_ground_truths_are_as_the_paper_says(generator):
         assert 2 * d <= len(draft.factors) <= 3 * d
         assert len(set(instance.questions)) == d
         assert 1 <= len(instance.hidden) <= max(1, np.ceil(0.1 * len(draft.factors)))
-        assert not len(lifagu.transfer(holed, 0.0, by="published").graph.unknown)
+        assert not len(lifagu.transfer(holed, 0.0, by="lifagu").graph.unknown)
 
 
 def test_rows_are_what_enumeration_says():
@@ -91,7 +91,7 @@ def test_rows_are_what_enumeration_says():
     outcome = paper.run({"theta": 0.0, "timed": 1}, cell)
     instance, rng = paper.generated(cell)
     draft, hidden = instance.draft, instance.hidden
-    filled = lifagu.transfer(draft.without(hidden), 0.0, by="published").graph
+    filled = lifagu.transfer(draft.without(hidden), 0.0, by="lifagu").graph
     graphs = [filled, *map(draft.graph, paper.guesses(draft, hidden, rng))]
     for row in outcome.rows:
         true, *found = (oracle(graph).marginal(row["query"]) for graph in (draft.graph(), *graphs))

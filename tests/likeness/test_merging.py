@@ -1,4 +1,4 @@
-"""Tables almost equal: digits, tolerance, scale, and how far merging can move an answer."""
+"""Tables almost equal: tolerance, scale, and how far merging can move an answer."""
 
 import json
 import math
@@ -6,32 +6,14 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import lifagu
 from lifagu.graph.tables import GivenTables
-from lifagu.likeness.close_numbers import narrow_groups, ranks, significant
+from lifagu.likeness.close_numbers import narrow_groups, ranks
 from support.helpers import ROOT, graph_of, groups_by_name, random_model, run_cli
 from support.naive import graphs as naive
 
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
-
-
-@settings(max_examples=300)
-@given(
-    st.lists(st.floats(0, allow_infinity=False), max_size=20),
-    st.integers(1, 15),
-    st.integers(-30, 30),
-)
-def test_rounding_is_that_of_printing(values, digits, power):
-    values = [
-        *values,
-        *(round(value, 3) for value in values),
-        *(k * 10.0**power for k in (1, 15, 25, 0.125, 99999.5)),
-    ]
-    printed = [float(f"{value:.{digits - 1}e}") for value in values]
-    assert significant(np.array(values), digits).tolist() == printed
 
 
 def noisy_rows(seed):
@@ -95,16 +77,11 @@ def check_bound(before, after, bound):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_no_answer_is_further_off_than_stated(seed):
-    options = [
-        {"tolerance": 0.1},
-        {"tolerance": 0.3, "up_to_scale": True},
-        {"digits": 1},
-        {"digits": 2},
-    ][seed % 4]
+    options = [{"tolerance": 0.1}, {"tolerance": 0.3, "up_to_scale": True}][seed % 2]
     model, evidence, _ = noisy(seed, 0.1)
-    moved = lifagu.transfer(graph_of(model), **options, commutative=seed % 8 > 3)
+    moved = lifagu.transfer(graph_of(model), **options, commutative=seed % 4 > 1)
     bound = moved.bound(evidence)
-    assert bound.largest_change <= options.get("tolerance", 0.8) * (1 + 1e-12)
+    assert bound.largest_change <= options["tolerance"] * (1 + 1e-12)
     assert moved.drift.largest_change == pytest.approx(
         largest_change(model, moved.graph), rel=1e-9, abs=1e-12
     )
@@ -300,11 +277,7 @@ def test_options_are_recorded(capsys):
     }
     assert err.startswith("note: tables were compared within 0.05")
     unbounded = {"off_by_at_most": None}
-    for options, recorded in (
-        ([], {}),
-        (["--unknown", "mean", "--digits", "3"], unbounded),
-        (["--engine", "bp", "--digits", "3"], unbounded),
-    ):
+    for options, recorded in (([], {}), (["--engine", "bp", "--tolerance", "0.001"], unbounded)):
         _, out, _ = run_cli(capsys, "marginals", EPIDEMIC, "--json", *options)
         result = json.loads(out)
         assert {key: result[key] for key in ("off_by_at_most",) if key in result} == recorded
@@ -339,7 +312,6 @@ def test_commutative_changes_no_answer(capsys, command):
         ({"tolerance": 1.0}, "the tolerance must lie between 0 and 1, not 1.0"),
         ({"tolerance": -0.1}, "the tolerance must lie between 0 and 1"),
         ({"tolerance": math.nan}, "tolerance is a number, not nan"),
-        ({"tolerance": 0.1, "digits": 3}, "to some digits or within a tolerance"),
     ],
 )
 def test_mistakes_are_named(capsys, options, message):
@@ -364,8 +336,7 @@ def test_extreme_potentials():
     for options in (
         {"tolerance": 0.02},
         {"tolerance": 0.02, "up_to_scale": True},
-        {"digits": 2},
-        {"digits": 15},
+        {"tolerance": 0.0},
     ):
         moved = lifagu.transfer(graph, **options)
         zeros = [table.reshape(-1) == 0 for table in moved.graph.tables]

@@ -25,12 +25,9 @@ CROWDS = {
 }
 FILLINGS = {
     "default": {},
-    "cohorts": {"by": "cohorts"},
-    "cohorts, mean": {"by": "cohorts", "unknown": "mean"},
-    "individuals": {"by": "individuals"},
-    "factors, mean": {"by": "share", "unknown": "mean"},
-    "profiles": {"by": "profiles"},
-    "steps": {"steps": 4},
+    "best": {"combine": "best"},
+    "extended": {"by": "extended"},
+    "steps": {"by": "extended", "steps": 4},
 }
 
 
@@ -222,9 +219,9 @@ def by_bayes(case, guests, question, evidence):
 
 
 def lent_graph(moved, way):
-    if isinstance(moved, CohortTransfer) and way == "posterior":
+    if isinstance(moved, CohortTransfer) and way == "average":
         return possible_model(moved).graph
-    return moved.averaged() if way == "mean" else moved.graph
+    return moved.graph
 
 
 def evidence_of(graph, rng, share):
@@ -245,13 +242,12 @@ def evidence_of(graph, rng, share):
     [
         ("plain", "default"),
         ("zeros", "default"),
-        ("zeros", "individuals"),
-        ("zeros", "factors, mean"),
-        ("estimated, conditional", "cohorts, mean"),
-        ("twice, orders", "individuals"),
+        ("zeros", "extended"),
+        ("estimated, conditional", "best"),
+        ("twice, orders", "extended"),
         ("linked", "default"),
         ("stays unknown", "default"),
-        ("no holes", "cohorts"),
+        ("no holes", "default"),
         ("no holes", "steps"),
     ],
 )
@@ -260,7 +256,7 @@ def test_observations_count_by_bayes(odd, filling, seed):
     case = lifagu.open(crowd(2, CROWDS[odd]).graph).fill(**FILLINGS[filling])
     admitted = case.admit("eve", "p0").admit("zoe", "p1")
     moved = admitted.transfer
-    graphs = [lent_graph(each, moved.filling.unknown) for each in moved.lent]
+    graphs = [lent_graph(each, moved.filling.combine) for each in moved.lent]
     names = enumerate(("eve", "zoe"))
     guests = [Guest(moved, graphs[like], name, like) for like, name in names]
     if any(guest.graph.factor_table[factor] < 0 for guest in guests for factor in guest.scopes):
@@ -293,26 +289,9 @@ def competing():
     return builder.graph()
 
 
-def test_mixtures_and_bounds_go_over_admitted_models():
-    tables = [np.array([[4, 1], [1, 3.0]]), np.array([[1, 2], [5, 1.0]])]
-    case = lifagu.open(competing()).fill(by="individuals")
-    before = case.ask("E").probabilities
-    seen = [table[1] / table.sum(axis=0) for table in tables]
-    mixed = case.fill(by="individuals", unknown="mixture").admit("eve", "p0")
-    wanted = before * (2 / 3 * seen[0] + 1 / 3 * seen[1])
-    found = mixed.observe({"S.eve": "true"}).ask("E")
-    assert found.probabilities == pytest.approx(wanted / wanted.sum())
-    assert mixed.ask("E").probabilities == pytest.approx(before, abs=1e-15)
-    bounds = case.fill(by="individuals", unknown="bounds").admit("eve", "p0")
-    answer = bounds.observe({"S.eve": "true"}).ask("E")
-    ends = np.array([before * each / (before * each).sum() for each in seen])
-    assert answer.lower == pytest.approx(ends.min(axis=0))
-    assert answer.upper == pytest.approx(ends.max(axis=0))
-
-
 def test_posterior_is_the_mixture_of_admitted_models():
     """Each choice of tables is divided by its own sum: otherwise what is shared would tell it."""
-    case = lifagu.open(competing()).fill(by="cohorts").admit("eve", "p0")
+    case = lifagu.open(competing()).fill(by="auto").admit("eve", "p0")
     seen = case.observe({"S.eve": "true"})
     tables = [np.array(each.table).reshape(2, 2) for each in case.transfer.record[0].competing]
     shares = [each.share for each in case.transfer.record[0].competing]
@@ -329,7 +308,7 @@ def test_a_state_in_which_she_is_impossible_leaves_her_uniform_and_others_unmove
     )
     builder.variable("S.bo", individual="bo").variable("T.bo", individual="bo")
     builder.factor("f.bo", ["S.bo", "E"], None).factor("g.bo", ["S.bo", "T.bo"], [3, 1, 1, 1])
-    case = lifagu.open(builder.graph()).fill(by="share")
+    case = lifagu.open(builder.graph()).fill(by="extended")
     admitted = case.admit("eve", "al")
     assert farthest(marginals(case)[0], marginals(admitted)[0]) <= 1e-12
     sure = admitted.observe({"E": "true"})
@@ -359,7 +338,7 @@ def test_relational_models_and_those_written_and_lifted(tmp_path):
 def test_refusals_in_one_line():
     case = lifagu.open(EPIDEMIC).admit("eve", "alice")
     for ask, words in (
-        (lambda: case.fill(by="published").ask("Sick.eve"), "differ by none"),
+        (lambda: case.fill(by="lifagu").ask("Sick.eve"), "differ by none"),
         (lambda: case.admit("eve", "bob").ask("Sick.eve"), "is in the model already"),
         (lambda: case.admit("bob", "alice").ask("Sick.eve"), "is in the model already"),
         (lambda: case.admit("zoe", "nobody").ask("Sick.eve"), "no individual 'nobody'"),

@@ -74,7 +74,7 @@ def holes(rates):
     for number, rate in enumerate([*rates, None]):
         builder = builder.variable(f"Sick.p{number}", kind="Sick", individual=f"p{number}")
         builder = builder.factor(f"f.p{number}", [f"Sick.p{number}"], rate and [1, rate])
-    return lifagu.open(builder.graph()).fill(by="share")
+    return lifagu.open(builder.graph()).fill(by="extended")
 
 
 def test_transfers_that_changed_and_the_answers_behind_them():
@@ -91,12 +91,12 @@ def test_transfers_that_changed_and_the_answers_behind_them():
 
 def test_a_table_that_became_known_or_unknown():
     known = holes([2, 2]).model
-    filled = lifagu.open(known).fill(by="share").impute(["Sick.p2"])
+    filled = lifagu.open(known).fill(by="extended").impute(["Sick.p2"])
     builder = lifagu.FactorGraph.build()
     for number, rate in enumerate([2, 2, 9]):
         builder = builder.variable(f"Sick.p{number}", kind="Sick", individual=f"p{number}")
         builder = builder.factor(f"f.p{number}", [f"Sick.p{number}"], [1, rate])
-    given = lifagu.open(builder.graph()).fill(by="share").impute(["Sick.p2"])
+    given = lifagu.open(builder.graph()).fill(by="extended").impute(["Sick.p2"])
     found = lifagu.compare(filled, given)
     assert found.transfer_counts == {"no longer unknown": 1}
     assert found.transfers[0].after is None

@@ -84,11 +84,11 @@ def factory(tmp_path_factory):
 
 
 def by_individuals(factory, **settings):
-    return lifagu.open(factory).fill(by="individuals", **settings)
+    return lifagu.open(factory).fill(by="extended", **settings)
 
 
 def test_a_line_for_each_kind_of_guesses(factory, capsys):
-    _, _, err = run_cli(capsys, "map", str(factory), "--fill", "individuals")
+    _, _, err = run_cli(capsys, "map", str(factory), "--fill", "extended")
     lines = err.splitlines()
     assert [line.split("(")[0] for line in lines] == [
         "warning: heat",
@@ -100,16 +100,15 @@ def test_a_line_for_each_kind_of_guesses(factory, capsys):
     weakest = f"for heat(M-36) {record.agreeing} of {record.candidates} agree"
     assert lines[0] == (
         f"warning: heat(Heat): all 5 filled tables are hardly better than a guess ({weakest}); "
-        "try --fill auto, --unknown mean, or a --theta that leaves it unknown"
+        "try --fill auto, or a --theta that leaves it unknown"
     )
-    mean = by_individuals(factory, unknown="mean")
-    assert mean.doubts == case.unfilled().doubts == ()
+    assert case.unfilled().doubts == ()
 
 
 def test_nobody_guesses_by_default(factory, capsys):
     """Cohorts sum over tables, so that none has to be the right one."""
     case = lifagu.open(factory)
-    assert case.transfer.way == "posterior"
+    assert case.transfer.way == "average"
     assert case.doubts == ()
     assert case.ask("Heat(M-36)").warnings == ()
     assert not case.impute().marginals.guesses.any()
@@ -122,7 +121,7 @@ def test_nobody_guesses_by_default(factory, capsys):
 
 
 def test_answers_say_that_they_rest_on_guesses(factory, capsys):
-    case, named = by_individuals(factory), [str(factory), "Heat(M-36)", "--fill", "individuals"]
+    case, named = by_individuals(factory), [str(factory), "Heat(M-36)", "--fill", "extended"]
     record = case.transfer.record[0]
     agree = f"{record.agreeing} of {record.candidates} agree"
     assert record.candidates == 35
@@ -138,9 +137,8 @@ def test_answers_say_that_they_rest_on_guesses(factory, capsys):
     assert json.loads(out)["answers"][0]["warnings"] == list(answer.warnings)
     _, out, err = run_cli(capsys, "query", *named, "--explain", "--quiet")
     assert f"{record.factor}: {record.reason}" in err
-    assert by_individuals(factory, unknown="mean").ask("Heat(M-36)").warnings == ()
     for command in ("marginals", "map"):
-        _, out, err = run_cli(capsys, command, str(factory), "--fill", "individuals", "--json")
+        _, out, err = run_cli(capsys, command, str(factory), "--fill", "extended", "--json")
         assert len(json.loads(out)["warnings"]) == 3 == err.count("hardly better than a guess")
     assert "hardly better than a guess" in answer._repr_html_()
 
@@ -152,34 +150,13 @@ def test_imputing_says_it_and_own_tables_are_among_all(factory, capsys):
     assert (asked.guesses == asked.lent).all()
     cut = list(asked.names).index("Due(M-36)")  # M-36 failed, so only this table matters
     assert (asked.own[cut], asked.lent[cut]) == (1, 1)
-    _, out, _ = run_cli(capsys, "impute", str(factory), "--fill", "individuals")
+    _, out, _ = run_cli(capsys, "impute", str(factory), "--fill", "extended")
     assert "warning: 15 of 15 are hardly better than a guess; try --fill auto" in out
     assert "1, weakest share" in out
     assert ", 1 guess" in out
     assert "guesses" in found.tables()["marginals"]
     assert found.tables()["transfers"]["guess"].all()
     assert ": hardly better than a guess" in found._repr_html_()
-
-
-def test_under_mean_nobody_takes_one_table(factory, capsys):
-    rule = ["--fill", "individuals", "--unknown", "mean"]
-    _, out, _ = run_cli(capsys, "impute", str(factory), *rule)
-    assert "the mean of 35 tables" in out
-    assert "the table of" not in out
-    assert "guess" not in out
-    found = by_individuals(factory, unknown="mean").impute()
-    reasons = {str(reason) for reason in found.tables()["transfers"]["reason"]}
-    assert all("it takes the mean, in which each of them counts once" in each for each in reasons)
-    assert {str(way) for way in found.tables()["transfers"]["way"]} == {"mean"}
-    for line in found.lent:
-        tables = [
-            lifagu.open(factory).graph.factor(f"{line.first.split('(')[0]}(M-{number:02})").table
-            for number in range(1, 36)
-        ]
-        expected = np.mean([each / each.sum() for each in tables], axis=0).reshape(-1)
-        np.testing.assert_allclose(line.potentials, expected, rtol=1e-12)
-    assert "mean of 35 tables" in found._repr_html_()
-    assert "mean of 35 tables" in found.transfer._repr_html_()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -213,47 +190,30 @@ def test_the_weakest_reasons_are_told_once_those_of_whom_was_asked_about_first(f
     assert len(weakest_behind(moved, ["Summer"], every, 99)) == 3
 
 
-@pytest.mark.parametrize("way", ["one", "mean", "mixture", "bounds"])
-def test_records_say_how_tables_are_used(way):
+def test_records_say_how_tables_are_used():
     builder = lifagu.FactorGraph.build().variables(list("ABCDE"))
     for name, table in zip("ABCD", ([1, 2], [1, 2], [1, 2], [2, 1]), strict=True):
         builder = builder.factor(f"f{name}", [name], table)
     graph = builder.factor("fE", ["E"], None).graph()
-    (record,) = lifagu.transfer(graph, unknown=way).record
-    words = {
-        "one": "3 of 4 known factors in such a place agree, so it takes the table of fA; 2 "
-        "different tables compete.",
-        "mean": "4 known factors in such a place have 2 different tables; it takes the mean, in "
-        "which each of them counts once (the commonest, of fA: 3 of 4).",
-        "mixture": "4 known factors in such a place have 2 different tables; answers mix them "
-        "all, each weighted by how many agree (the commonest, of fA: 3 of 4).",
-        "bounds": "4 known factors in such a place have 2 different tables; answers give the "
-        "smallest and the largest over them all (the commonest, of fA: 3 of 4).",
-    }
-    takes = {"one": "the table of fA", "mean": "the mean of 4 tables"}
-    assert (record.reason, record.way) == (words[way], way)
-    assert record.takes == record.as_dict()["takes"] == takes.get(way, "each of 2 tables")
-    (line,) = lifagu.impute(graph, by="individuals", unknown=way).lent
-    assert (line.takes, line.way) == (record.takes, way)
-    # the mean itself: three of (1/3, 2/3) and one of (2/3, 1/3)
-    expected = [5 / 12, 7 / 12] if way == "mean" else [1, 2]
-    assert line.potentials == pytest.approx(expected)
-
-
-def test_where_all_agree_every_way_takes_the_table():
-    builder = lifagu.FactorGraph.build().variables(list("ABC")).factor("fA", ["A"], [1, 2])
-    graph = builder.factor("fB", ["B"], [1, 2]).factor("fC", ["C"], None).graph()
-    reasons = {lifagu.transfer(graph, unknown=way).record[0].reason for way in ("one", "mean")}
-    assert reasons == {"All 2 known factors in such a place agree, so it takes the table of fA."}
+    (record,) = lifagu.transfer(graph).record
+    words = (
+        "3 of 4 known factors in such a place agree, so it takes the table of fA; 2 different "
+        "tables compete."
+    )
+    assert (record.reason, record.way) == (words, "best")
+    assert record.takes == record.as_dict()["takes"] == "the table of fA"
+    (line,) = lifagu.impute(graph, by="extended").lent
+    assert (line.takes, line.way) == (record.takes, "best")
+    assert line.potentials == pytest.approx([1, 2])
 
 
 def test_an_engine_says_the_same(factory, tmp_path):
     lifagu.open(factory).write(tmp_path / "big")
-    memory, engine = cases(tmp_path / "big", None, {"by": "individuals"})
+    memory, engine = cases(tmp_path / "big", None, {"by": "extended"})
     questions = ["Heat(M-36)", "Due(M-36)", "Fails(M-38)"]
     expected = memory.plan(questions).run()
     assert all(answer.warnings for answer in expected.answers)
     assert_same_answers(engine.plan(questions).run(), expected)
-    found = assert_imputed_alike(tmp_path, by="individuals")
+    found = assert_imputed_alike(tmp_path, by="extended")
     assert found.marginals.guesses.all()
     assert (found.marginals.own <= found.marginals.lent).all()

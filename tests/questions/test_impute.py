@@ -15,12 +15,10 @@ from support.helpers import ROOT, graph_of, mostly_full, random_model, run_cli, 
 
 SEEDS = mostly_full(range(40), always=range(15))
 WAYS = {
-    "individuals": {"by": "individuals"},
+    "individuals": {"by": "extended"},
     "auto": {"by": "auto"},
-    "structure only": {"structure_only": True},
-    "published": {"published": True},
-    "steps": {"steps": 4},
-    "profiles": {"profiles": True},
+    "published": {"by": "lifagu"},
+    "steps": {"by": "extended", "steps": 4},
 }
 
 
@@ -39,9 +37,8 @@ def drawn(seed):
 
 
 def settings_of(seed, graph):
-    """One of the ways to fill; profiles need individuals."""
-    settings = list(WAYS.values())[seed % len(WAYS)]
-    return WAYS["individuals"] if "profiles" in settings and not graph.individuals else settings
+    """One of the ways to fill."""
+    return list(WAYS.values())[seed % len(WAYS)]
 
 
 def read_back(folder, table):
@@ -68,7 +65,7 @@ def test_lines_add_up_to_the_records(seed):
     for line in found.lent:
         record = by_factor[line.first]
         table = graph.factor(record.donor).table
-        assert line.unit == ("profile" if record.agreed else record.unit)
+        assert line.unit == record.unit
         assert line.donor in {
             each.donor
             for each in filled
@@ -139,45 +136,7 @@ def test_answers_are_those_of_single_questions(seed, few, monkeypatch):
         assert (None if np.isnan(weakest) else weakest) == answer.weakest_share
 
 
-UNSURE = list(product(["individuals", "auto"], ["mean", "mixture", "bounds"]))
-
-
-@pytest.mark.parametrize(
-    ("seed", "by", "unknown"),
-    [
-        *sampled(((seed, *way) for seed in (0, 2, 4, 5, 8, 11) for way in UNSURE), step=5),
-        *(
-            pytest.param(seed, *way, marks=pytest.mark.full)
-            for seed in (1, 3, 6, 7, 9, 10)
-            for way in UNSURE
-        ),
-    ],
-)
-def test_unsure_answers_are_those_of_single_questions(seed, by, unknown):
-    graph, evidence = drawn(seed)
-    moved = lifagu.transfer(graph, 0, evidence, by=by)
-    names = [name for name in graph.variable_names if asked(moved, name, evidence) is not None][:3]
-    try:
-        expected = {
-            name: lifagu.query(moved, name, evidence=evidence, unknown=unknown) for name in names
-        }
-    except lifagu.NoAnswerError:
-        with pytest.raises(lifagu.NoAnswerError):
-            lifagu.impute(graph, evidence, names, by=by, unknown=unknown)
-        return
-    found = lifagu.impute(graph, evidence, names, by=by, unknown=unknown)
-    for name, answer in expected.items():
-        assert list(found.marginals[name].values()) == pytest.approx(
-            answer.probabilities.tolist(), rel=1e-9
-        )
-    columns = found.tables()["marginals"]
-    assert ("lower" in columns) == (unknown == "bounds" and bool(names))
-    if unknown == "bounds" and names:
-        low = [value for answer in expected.values() for value in answer.lower.tolist()]
-        assert columns["lower"].tolist() == pytest.approx(low, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("by", ["individuals", "auto"])
+@pytest.mark.parametrize("by", ["extended", "auto"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_own_tables_are_those_of_the_same_individual_that_the_answer_rests_on(seed, by):
     graph, evidence = drawn(seed)
@@ -229,17 +188,15 @@ def test_without_questions_those_near_unknown_factors_are_asked():
 
 def test_only_what_was_asked_can_be_looked_up():
     graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
-    found = lifagu.impute(graph, None, ["Sick.eve"], theta=1, structure_only=True).marginals
+    found = lifagu.impute(graph, None, ["Sick.eve"], theta=1, by="lifagu").marginals
     with pytest.raises(lifagu.NoAnswerError, match="factors that stay unknown are connected"):
         found["Sick.eve"]
     with pytest.raises(lifagu.ModelError, match="nobody asked about 'Epid'"):
         found["Epid"]
     with pytest.raises(lifagu.ModelError, match="impute takes a FactorGraph, not ParfactorGraph"):
         lifagu.impute(lifagu.read(ROOT / "examples/smokers.json"))
-    with pytest.raises(
-        lifagu.ModelError, match="unknown is 'all'; choose one of posterior, one, mean, mixture"
-    ):
-        lifagu.impute(graph, unknown="all")
+    with pytest.raises(lifagu.ModelError, match="combine is 'all'; choose one of average, best"):
+        lifagu.impute(graph, combine="all")
 
 
 def test_they_are_not_too_many():
@@ -255,16 +212,13 @@ def test_they_are_not_too_many():
 # ---- What is written
 
 
-@pytest.mark.parametrize(
-    ("seed", "by", "unknown"),
-    sampled(product(range(10), ["individuals", "auto"], ["one", "mean"]), step=3),
-)
-def test_tables_say_what_the_completed_graph_holds(seed, by, unknown, tmp_path):
+@pytest.mark.parametrize(("seed", "by"), sampled(product(range(10), ["extended", "auto"]), step=2))
+def test_tables_say_what_the_completed_graph_holds(seed, by, tmp_path):
     graph, evidence = drawn(seed)
-    found = lifagu.impute(graph, evidence, by=by, unknown=unknown)
+    found = lifagu.impute(graph, evidence, by=by, combine="best")
     lifagu.io.write_imputed(tmp_path / "result", found.tables())
-    moved = lifagu.transfer(graph, 0, evidence, by=by, unknown=unknown)
-    completed = moved.averaged() if unknown == "mean" else moved.graph
+    moved = lifagu.transfer(graph, 0, evidence, by=by, combine="best")
+    completed = moved.graph
     filled = read_back(tmp_path / "result", "tables")
     assert [row["factor"] for row in filled] == [
         graph.factor_names[each] for each in moved.transferred
@@ -353,18 +307,16 @@ EVE = ["impute", ROOT / "examples/epidemic.json", "--add", "eve=alice"]
 
 
 def test_the_report_says_everything(capsys):
-    status, out, _ = run_cli(
-        capsys, *EVE, "--structure-only", "--queries", "Sick.eve", "--unknown", "bounds"
-    )
+    status, out, _ = run_cli(capsys, *EVE, "--fill", "lifagu", "--queries", "Sick.eve")
     assert status == 0
     assert "3 unknown factors: 3 filled, 0 left unknown" in out
-    assert "each of 2 tables  0.667  factors" in out
-    assert "Sick.eve  true 0.7942 [0.2273, 0.7942]" in out
+    assert "the table of f2.alice.m1  0.667  factors" in out
+    assert "Sick.eve  true 0.7942" in out
     assert "3, weakest share 0.667" in out
 
 
 def test_what_stays_unknown_is_said_with_the_reason(capsys):
-    status, out, _ = run_cli(capsys, *EVE, "--structure-only", "--theta", "0.9")
+    status, out, _ = run_cli(capsys, *EVE, "--fill", "lifagu", "--theta", "0.9")
     assert status == 0
     assert "less than the 0.9 asked for" in out
     assert "no answer, as factors that stay unknown are connected to them: Travel.eve" in out

@@ -211,7 +211,7 @@ def test_whoever_is_added_has_a_key_where_it_can_be_one(tmp_path):
     case = opened(address, tmp_path)
     names = ["Sick(7)", "Sick(99)", "Sick(eve)", "Sick(98)"]
     case = case.add("99", like="7").add("eve", like="7").add("98", like="99")
-    columns = case.fill(by="share").impute(names).marginals.columns()
+    columns = case.fill(by="extended").impute(names).marginals.columns()
     assert columns["person"].plain()[::2] == [7, 99, None, 98]
     assert set(columns["relation"].plain()) == {"Sick"}
 

@@ -65,7 +65,6 @@ def shown_values(graph):
         "colouring": lifagu.colour(graph),
         "lifted": lifted,
         "answer": lifagu.query(moved, graph.variable_names[0]),
-        "bounds": lifagu.query(moved, graph.variable_names[0], unknown="bounds"),
         "joint": lifagu.query(moved, *graph.variable_names[:2]),
         "result": prepare(moved, [(graph.variable_names[0],)]).run(),
         "marginals": lifagu.marginals(moved),

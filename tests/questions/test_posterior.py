@@ -34,8 +34,8 @@ def of_few_sorts(moved, many=2):
     return replace(moved, posterior=replace(moved.posterior, cohorts=cohorts))
 
 
-def filled(graph, by="cohorts", **settings):
-    moved = lifagu.transfer(graph, by=by, unknown="posterior", **settings)
+def filled(graph, by="auto", **settings):
+    moved = lifagu.transfer(graph, by=by, combine="average", **settings)
     return of_few_sorts(moved) if isinstance(moved, CohortTransfer) else moved
 
 
@@ -135,7 +135,7 @@ CROWDS = {
 }
 
 
-@pytest.mark.parametrize("rule", ["auto", "cohorts"])
+@pytest.mark.parametrize("rule", ["auto"])
 @pytest.mark.parametrize("name", CROWDS)
 @pytest.mark.parametrize("seed", mostly_full(range(2), always=[0]))
 def test_answers_are_sums_over_everything_hidden(seed, name, rule):
@@ -154,7 +154,7 @@ def test_answers_are_sums_over_everything_hidden(seed, name, rule):
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 10**6),
-    rule=st.sampled_from(["auto", "cohorts"]),
+    rule=st.sampled_from(["auto"]),
     keep_known=st.booleans(),
     odd=st.builds(
         Oddities,
@@ -234,7 +234,7 @@ def test_a_single_hole_is_as_likely_as_its_share_where_its_owner_is_alone():
         builder.factor(f"u.{number}", [f"X.{number}"], [9, 1])
         table = None if number == 0 else [7, 1, 1, 1] if number % 2 else [1, 3, 3, 3]
         builder.factor(f"t.{number}", [f"X.{number}", f"Y.{number}"], table)
-    moved = lifagu.transfer(builder.graph(), by="cohorts", unknown="posterior")
+    moved = lifagu.transfer(builder.graph(), by="auto", combine="average")
     shares, tables = moved.joint.tables.shares, _shown_tables(moved.posterior.places.places)
     assert moved.record[0].share == pytest.approx(shares.max())
     # under each table by itself, beside [9, 1], and as often as its share says
@@ -262,7 +262,7 @@ def test_observations_tell_which_table_it_is():
         builder.variable(f"Y.{number}", ["c", "d"], kind="Y", individual=f"i{number}")
         table = [8, 1, 1, 2] if number % 2 else [1, 4, 6, 1]
         builder.factor(f"t.{number}", [f"X.{number}", f"Y.{number}"], None if not number else table)
-    moved = lifagu.transfer(builder.graph(), by="cohorts", unknown="posterior")
+    moved = lifagu.transfer(builder.graph(), by="auto", combine="average")
     tables, shares = _shown_tables(moved.posterior.places.places), moved.joint.tables.shares
     for seen, entries in (("a", (0, 1)), ("b", (2, 3))):
         weights = [share * own[list(entries)] for share, own in zip(shares, tables, strict=True)]
@@ -282,7 +282,7 @@ def test_what_is_hidden_is_not_observed_nor_suggested(moved, people, tmp_path, c
             lifagu.query(moved, "A.p0", evidence={name: "hidden 0"})
     path = tmp_path / "people.json"
     path.write_text(to_json(people))
-    status, out, err = run_cli(capsys, "query", path, "tables of fa.p", "--fill", "cohorts")
+    status, out, err = run_cli(capsys, "query", path, "tables of fa.p", "--fill", "auto")
     assert (status, out) == (2, "")
     assert "table of fa.p1" not in err
 
@@ -332,7 +332,7 @@ def test_belief_propagation_on_a_tree():
         builder.variable(f"X.{number}", kind="X", individual=f"i{number}")
         table = [4, 1, 1, 4] if number % 2 else [1, 5, 2, 1]
         builder.factor(f"t.{number}", ["E", f"X.{number}"], None if number < 2 else table)
-    moved = lifagu.transfer(builder.graph(), by="cohorts", unknown="posterior")
+    moved = lifagu.transfer(builder.graph(), by="auto", combine="average")
     oracle = JointOracle(moved)
     for seen in ({}, {"X.0": "true", "X.5": "false"}):
         for name in ("E", "X.0", "X.1"):
@@ -444,7 +444,7 @@ def test_functions_case_and_command_line_say_the_same(people, tmp_path, capsys):
         pytest.approx(each, **CLOSE) for each in wanted
     ]
     imputed = lifagu.impute(people, seen, names)
-    assert imputed.way == "posterior"
+    assert imputed.way == "average"
     for name, each in zip(names, wanted, strict=True):
         assert list(imputed.marginals[name].values()) == pytest.approx(each, **CLOSE)
     status, out, err = run_cli(capsys, "query", path, *names, "--json", *observed)
@@ -474,12 +474,12 @@ def test_plans_and_refusals_name_what_is_hidden_in_words(tmp_path, capsys):
     graph = population(20, 5, unknown=0.4).graph
     path = tmp_path / "people.json"
     path.write_text(to_json(graph))
-    told = run_cli(capsys, "query", path, "A.p0", "--explain", "--fill", "cohorts")
+    told = run_cli(capsys, "query", path, "A.p0", "--explain", "--fill", "auto")
     assert told[0] == 0
     assert "hidden 0" not in told[1] + told[2]
     assert "class of p" in told[1] + told[2]
     status, _, err = run_cli(
-        capsys, "map", path, "--memory-limit", "100", "--fill", "cohorts", "--engine", "ground"
+        capsys, "map", path, "--memory-limit", "100", "--fill", "auto", "--engine", "ground"
     )
     assert status == 4
     assert "summing out " in err
@@ -488,7 +488,7 @@ def test_plans_and_refusals_name_what_is_hidden_in_words(tmp_path, capsys):
 
 def test_nobody_declared_the_owner_of_a_cohort():
     graph = population(12, 4, unknown=0.4, individuals=False).graph
-    moved = lifagu.transfer(graph, by="cohorts", unknown="posterior")
+    moved = lifagu.transfer(graph, by="auto", combine="average")
     names = list(posterior_model(moved).graph.variable_names)[len(graph.variable_names) :]
     assert any(name.startswith("class of the owner of f") for name in names)
     assert len(set(names)) == len(names)
@@ -502,7 +502,7 @@ def test_nothing_is_known_of_anybody():
     for kind in "AB":
         builder.variable(f"{kind}.eve", kind=kind, individual="eve")
     graph = builder.factor("f", ["A.eve"], None).factor("g", ["A.eve", "B.eve"], None).graph()
-    for by in ("auto", "cohorts"):
+    for by in ("auto",):
         case = lifagu.open(graph).fill(by=by)
         with pytest.raises(NoAnswerError, match="f, g are unknown"):
             case.ask("A.eve")
@@ -566,7 +566,7 @@ SCRIPT = """
 import json, sys
 import lifagu
 case = lifagu.open(sys.argv[1]).observe({"B.p0": "mid", "C.p2": {"w": 1, "x": 2, "y": 0, "z": 1}})
-for by in ("auto", "cohorts"):
+for by in ("auto",):
     asked = case.fill(by=by)
     print(json.dumps(dict(asked.marginals())), asked.log_partition())
     print(asked.most_probable().assignment, [repr(each) for each in asked.transfer.record])
@@ -641,9 +641,7 @@ def test_who_is_added_is_summed_over_and_told_by_her_own_result(tmp_path):
         assert answer.probabilities == pytest.approx(oracle.answer(["Sick(eve)"], seen), **CLOSE)
 
 
-@pytest.mark.parametrize(
-    "options", [{"evidence_in_roles": True}, {"digits": 2}, {"tolerance": 0.1}]
-)
+@pytest.mark.parametrize("options", [{"up_to_scale": True}, {"tolerance": 0.1}])
 def test_other_settings_beside_the_default(options, tmp_path):
     path = tmp_path / "persons.json"
     path.write_text(persons(("f0", "g0")))

@@ -52,7 +52,7 @@ def test_what_is_hidden_is_asked_by_name(capsys):
     with pytest.raises(ModelError, match="there is no variable 'table of q.i6'"):
         case.observe({"table of q.i6": "another"}).ask("B.i6")
     with pytest.raises(ModelError, match="there is no variable 'table of q.i6'"):
-        case.fill(unknown="one").ask("table of q.i6")
+        case.fill(combine="best").ask("table of q.i6")
 
 
 # ---- the law
@@ -166,7 +166,7 @@ def test_alone_what_is_hidden_is_as_likely_as_the_classes_say(seed, holes, steep
     graph = lone(
         rng, sorted(holes), steep=min(steep, 3) if records else steep, zeros=zeros, records=records
     )
-    moved = lifagu.transfer(graph, by="cohorts", unknown="posterior")
+    moved = lifagu.transfer(graph, by="auto", combine="average")
     assume(isinstance(moved, CohortTransfer))
     moved = of_few_sorts(moved)
     assume(

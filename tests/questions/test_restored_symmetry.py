@@ -41,19 +41,19 @@ def _noisy(holes: bool = True) -> tuple[lifagu.FactorGraph, dict[str, str]]:
 @pytest.mark.parametrize("holes", [True, False])
 def test_individuals_of_one_cohort_are_alike_again(holes):
     graph, _ = _noisy(holes)
-    found = lifagu.open(graph).fill(by="cohorts").lift()
+    found = lifagu.open(graph).fill(by="auto").lift()
     # a table for each sort of people and each place, and perhaps one that chance made
     assert 4 <= found.groups.factors <= 5
     sizes = [group.size for group in found.groups.largest if group.sort == "factors"]
     assert all(size >= 16 for size in sizes[:4])
-    kept = lifagu.open(graph).fill(by="cohorts", keep_known=True).lift()
+    kept = lifagu.open(graph).fill(by="auto", keep_known=True).lift()
     assert kept.groups.factors > 60
     assert lifagu.ground(found.model).factor_table.shape == graph.factor_table.shape
 
 
 def test_observations_tell_individuals_apart():
     graph, seen = _noisy()
-    found = lifagu.open(graph).fill(by="cohorts").observe(seen).lift()
+    found = lifagu.open(graph).fill(by="auto").observe(seen).lift()
     assert 4 < found.groups.factors <= 8
 
 
@@ -67,21 +67,19 @@ def test_validation_says_what_it_costs(tmp_path, capsys):
     """One table each is asked of the lifted model; both ways stand side by side."""
     graph, seen = _noisy()
     case = lifagu.open(graph).observe(seen)
-    found = case.validate(0.5, fill=["cohorts"], unknown=["posterior", "one"])
-    assert list(found.methods) == ["cohorts, posterior", "cohorts, one"]
-    alone = case.validate(0.5, fill=["cohorts"], unknown="one")
+    found = case.validate(0.5, fill=["auto"], combine=["average", "best"])
+    assert list(found.methods) == ["auto, average", "auto, best"]
+    alone = case.validate(0.5, fill=["auto"], combine="best")
     both = found.json()["methods"]
-    assert both["cohorts, one"]["log_loss"] == alone.json()["log_loss"]
-    shown = lifagu.open(case.fill(by="cohorts").transfer.graph).observe(seen)
+    assert both["auto, best"]["log_loss"] == alone.json()["log_loss"]
+    shown = lifagu.open(case.fill(by="auto").transfer.graph).observe(seen)
     by_hand = shown.validate(0.5).json()["log_loss"]
-    assert both["cohorts, one"]["log_loss"] == pytest.approx(by_hand, rel=1e-9)
+    assert both["auto, best"]["log_loss"] == pytest.approx(by_hand, rel=1e-9)
     path = tmp_path / "noisy.json"
     write(graph, path, seen)
-    shown = run_cli(capsys, "validate", path, "--fill", "cohorts", "--unknown", "posterior", "one")[
-        1
-    ]
-    assert "cohorts, posterior" in shown
-    assert "cohorts, one" in shown
+    shown = run_cli(capsys, "validate", path, "--fill", "auto", "--combine", "average", "best")[1]
+    assert "auto, average" in shown
+    assert "auto, best" in shown
 
 
 def test_the_same_bytes_whatever_the_hash_seed(tmp_path):
@@ -89,7 +87,7 @@ def test_the_same_bytes_whatever_the_hash_seed(tmp_path):
     path = tmp_path / "noisy.json"
     write(graph, path, seen)
     source = str(Path(lifagu.__file__).parents[1])
-    command = [sys.executable, "-m", "lifagu", "lift", str(path), "--fill", "cohorts", "--json"]
+    command = [sys.executable, "-m", "lifagu", "lift", str(path), "--fill", "auto", "--json"]
     outputs = {
         subprocess.run(
             command,
@@ -105,7 +103,7 @@ def test_the_same_bytes_whatever_the_hash_seed(tmp_path):
 def test_what_is_hidden_is_not_among_the_answers():
     """Many questions are answered in one pass over the joint model, whose variables are more."""
     graph, _ = _noisy()
-    case = lifagu.open(graph).fill(by="cohorts")
+    case = lifagu.open(graph).fill(by="auto")
     names = list(graph.variable_names[:])
     found = case.impute(names)
     assert len(found.marginals) == len(names) > 64

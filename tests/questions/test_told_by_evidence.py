@@ -69,7 +69,7 @@ def with_table(graph, name, table, whose=""):
 @pytest.fixture(scope="module")
 def eve():
     """The model with one hole, filled by cohorts."""
-    return lifagu.transfer(clinic(), by="cohorts")
+    return lifagu.transfer(clinic(), by="auto")
 
 
 def tables_and_shares(moved):
@@ -123,7 +123,7 @@ def test_a_test_moves_whom_she_is_like(eve):
 def test_several_holes_of_one_against_elimination(records, evidence):
     holes = ("fa.p0", "fc.p0", "fd.p0", "fa.p1", "fb.p2", "fc.p2")
     graph = population(14, 4, unknown=0.0, records=records, holes=holes).graph
-    moved = lifagu.transfer(graph, by="cohorts")
+    moved = lifagu.transfer(graph, by="auto")
     model = posterior_model(moved)
     found, oracle = table_posteriors(moved, evidence), Elimination(model_of(model.graph, evidence))
     for place, factor in enumerate(moved.unknown.tolist()):
@@ -144,11 +144,10 @@ def test_several_holes_of_one_against_elimination(records, evidence):
 
 
 def test_where_observations_do_not_count_nothing_is_said(eve):
-    for way in ("one", "mean", "mixture", "bounds"):
-        moved = eve.answering(way)
-        assert np.isnan(table_posteriors(moved, OWN)).all()
-        assert told_table(moved, "test.eve", OWN) is None
-    by_rule = lifagu.open(clinic()).observe(OWN).fill(by="individuals").lift()
+    moved = eve.answering("best")
+    assert np.isnan(table_posteriors(moved, OWN)).all()
+    assert told_table(moved, "test.eve", OWN) is None
+    by_rule = lifagu.open(clinic()).observe(OWN).fill(by="extended").lift()
     assert [each.posterior for each in by_rule.record] == [None]
     assert by_rule.record[0] == by_rule.transfer.record[0]
 
@@ -172,7 +171,7 @@ def test_impossible_evidence_tells_nothing():
         builder.variable(f"B{number}", kind="B", individual=f"p{number}")
         table = None if number == 0 else [1, 0, number % 2 + 1, 3]
         builder.factor(f"f{number}", [f"A{number}", f"B{number}"], table)
-    moved, seen = lifagu.transfer(builder.graph(), by="cohorts"), {"A0": "false", "B0": "true"}
+    moved, seen = lifagu.transfer(builder.graph(), by="auto"), {"A0": "false", "B0": "true"}
     assert np.isnan(table_posteriors(moved, seen)).all()
     assert told_table(moved, "f0", seen) is None
 
@@ -246,7 +245,7 @@ def test_the_cohort_by_the_table_alone_is_that_of_bayes_rule(eve):
 
 
 def test_a_hidden_cohort_is_told_by_all_its_holes():
-    moved = lifagu.transfer(clinic(open_mood=True), by="cohorts")
+    moved = lifagu.transfer(clinic(open_mood=True), by="auto")
     model = posterior_model(moved)
     assert len(model.cohorts) == 1
     oracle = Elimination(model_of(model.graph, OWN))
@@ -297,7 +296,7 @@ def test_results_in_json_and_files_have_it(path, capsys, tmp_path):
 
 
 def test_a_named_rule_has_null(path, capsys):
-    _, out, _ = run_cli(capsys, "lift", path, "--json", "--fill", "individuals", *SAID)
+    _, out, _ = run_cli(capsys, "lift", path, "--json", "--fill", "extended", *SAID)
     assert [each["posterior"] for each in json.loads(out)["transfers"]] == [None, None]
     _, out, _ = run_cli(capsys, "lift", path, "--json", "--explain", "--theta", "0", *SAID)
     assert json.loads(out)["told"] == []
@@ -325,10 +324,9 @@ def test_answers_and_plans_say_which_way_holes_were_filled(path, capsys):
     assert "rests on 2 transferred tables (2 by cohorts, summed over), weakest share" in out
     case = lifagu.open(path)
     assert case.ask("Sick.eve").by_cohorts == 2
-    assert "2 by cohorts, their mean" in case.fill(unknown="mean").filled_by
-    assert case.fill(unknown="mixture").ask("Sick.eve").by_cohorts == 2
-    assert case.fill(by="individuals").filled_by == ""
-    assert case.fill(by="individuals").ask("Sick.eve").by_cohorts == 0
+    assert "2 by cohorts, the likeliest each" in case.fill(combine="best").filled_by
+    assert case.fill(by="extended").filled_by == ""
+    assert case.fill(by="extended").ask("Sick.eve").by_cohorts == 0
     for verb in ("marginals", "map", "logz"):
         _, _, err = run_cli(capsys, verb, path, "--explain")
         assert "2 tables: 2 by cohorts, summed over" in err

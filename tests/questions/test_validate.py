@@ -201,7 +201,7 @@ def test_validating_a_database_is_asking_one_with_null(kind, tmp_path):
         )
 
 
-@pytest.mark.parametrize("rule", ["individuals", "published"])
+@pytest.mark.parametrize("rule", ["extended", "lifagu"])
 def test_hidden_values_show_nowhere(rule, tmp_path, capsys):
     """Other values in hidden cells change what is compared, and not a byte of what is predicted."""
     path, tables = written(TEMPLATE, tmp_path), clinic(11, patients=30)
@@ -302,27 +302,27 @@ def test_several_ways_side_by_side(tmp_path, capsys):
     case = lifagu.open(wards(30, unknown=("p4",))).observe(seen(30))
     model = tmp_path / "wards.json"
     case.write(model)
-    options = ("--fill", "profiles", "share", "--cells", tmp_path / "cells.csv")
+    options = ("--fill", "extended", "lifagu", "--cells", tmp_path / "cells.csv")
     status, text, err = run_cli(capsys, "validate", model, *options)
     assert (status, err) == (0, "")
     assert text.splitlines()[1].split() == [
         "relation",
         "hidden",
         "frequencies",
-        "profiles",
-        "share",
+        "extended",
+        "lifagu",
         "gain",
         "accuracy",
         "calibration",
     ]
     status, text, _ = run_cli(capsys, "validate", model, *options, "--json")
     facts = json.loads(text)
-    assert list(facts["methods"]) == ["profiles", "share"]
-    shared = [key for key in facts["methods"]["profiles"] if key != "methods"]
-    assert {key: facts[key] for key in shared} == facts["methods"]["profiles"]
+    assert list(facts["methods"]) == ["extended", "lifagu"]
+    shared = [key for key in facts["methods"]["extended"] if key != "methods"]
+    assert {key: facts[key] for key in shared} == facts["methods"]["extended"]
     assert Counter(row["method"] for row in rows_of(tmp_path / "cells.csv")) == {
-        "profiles": facts["hidden"],
-        "share": facts["hidden"],
+        "extended": facts["hidden"],
+        "lifagu": facts["hidden"],
     }
 
 
@@ -379,7 +379,7 @@ MODEL = ROOT / "examples/epidemic.json"
         ([], "nothing was observed, so that no cell can be hidden; observe something"),
         (["--hide", "1.5"], "'1.5' is not a share between 0 and 1"),
         (["--fill", "magic"], "invalid choice: 'magic'"),
-        (["--published", "--fill", "share"], "another option asks for published"),
+        (["--fill", "auto", "--steps", "4"], "auto knows no steps; name the rule"),
         (["--evidence", "Epid=true", "--only", "Epd"], "did you mean 'Epid'"),
         (["--evidence", "Epid=true", "--folds", "2"], "there are 2 folds, but 1 cell to hide"),
         (
@@ -433,9 +433,9 @@ def test_mistakes_in_files_of_cells(text, said, tmp_path, capsys):
         {"hidden": 7},
         {"hidden": [("Sick", "p0")], "folds": 2},
         {"only": "Sick"},
-        {"fill": "share"},
+        {"fill": "lifagu"},
         {"fill": ["magic"]},
-        {"unknown": "maybe"},
+        {"combine": "maybe"},
     ],
 )
 def test_wrong_values_are_refused(settings):

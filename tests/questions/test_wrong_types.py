@@ -10,7 +10,7 @@ import pytest
 
 import lifagu
 from lifagu.graph.evidence import Evidence
-from lifagu.likeness.merging import merge_tables, round_tables
+from lifagu.likeness.merging import merge_tables
 from lifagu.questions.figures import draw_rounds
 from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.relational.grounding import expand_evidence
@@ -220,19 +220,14 @@ REFUSED = {
         lambda: lifagu.impute(HOLES, theta=[0.5]),
         r"theta is a number, not \[0.5\]",
     ),
-    "digits as text": (
-        lambda: lifagu.transfer(HOLES, digits="3"),
-        "digits is a whole number, 0 or more, not '3'",
-    ),
-    "digits with a fraction": (lambda: round_tables(GRAPH, 2.5), "digits is a whole number"),
     "tolerance as text": (
         lambda: lifagu.transfer(HOLES, tolerance="x"),
         "tolerance is a number, not 'x'",
     ),
     "steps with a fraction": (lambda: lifagu.transfer(HOLES, steps=2.5), "steps is a whole number"),
     "a flag as text": (
-        lambda: lifagu.transfer(HOLES, published="no"),
-        "published is True or False, not 'no'",
+        lambda: lifagu.transfer(HOLES, up_to_scale="no"),
+        "up_to_scale is True or False, not 'no'",
     ),
     "a limit as text": (
         lambda: lifagu.query(GRAPH, "Epid", memory_limit="2G"),
@@ -258,13 +253,13 @@ REFUSED = {
         lambda: lifagu.query(GRAPH, "Epid", engine="bp", memory_limit="2G"),
         "memory_limit is",
     ),
-    "unknown that is a list": (
-        lambda: lifagu.query(MOVED, "Epid", unknown=["one"]),
-        r"unknown is \['one'\]; choose",
+    "combine that is a list": (
+        lambda: lifagu.query(MOVED, "Epid", combine=["best"]),
+        r"combine is \['best'\]; choose",
     ),
-    "unknown that is None": (
-        lambda: lifagu.marginals(MOVED, unknown=None),
-        "unknown is None; choose one of posterior, one",
+    "combine that is None": (
+        lambda: lifagu.marginals(MOVED, combine=None),
+        "combine is None; choose one of average, best",
     ),
     "an engine that is None": (
         lambda: lifagu.query(GRAPH, "Epid", engine=None),
@@ -381,10 +376,7 @@ def test_right_types_of_other_libraries_are_taken():
         == arrays(tables=[np.ma.array([1, 2, 3, 4])], arguments=np.array([0, 1], dtype=np.uint64))
     )
     assert lifagu.transfer(HOLES, np.float32(0.5)).theta == 0.5
-    assert (
-        lifagu.transfer(HOLES, 1, steps=np.int64(2), published=False, digits=np.int8(3)).theta
-        == 1.0
-    )
+    assert lifagu.transfer(HOLES, 1, steps=np.int64(2), up_to_scale=np.bool_(False)).theta == 1.0
     lifagu.query(GRAPH, "Epid", memory_limit=np.int64(2**30))
     assert lifagu.colour(GRAPH, commutative=np.bool_(True)) == lifagu.colour(
         GRAPH, commutative=True
@@ -470,7 +462,7 @@ def doors():
     folder = Path("nowhere")
     asked = {
         "evidence": {"Epid": "true"},
-        "unknown": "one",
+        "combine": "best",
         "engine": "auto",
         "memory_limit": 2**30,
     }
@@ -483,11 +475,7 @@ def doors():
         "lift": (lifagu.lift, {"model": GRAPH, "colouring": None}),
         "ground": (lifagu.ground, {"model": MODEL}),
         "expand_evidence": (expand_evidence, {"model": MODEL, "evidence": {}, "graph": None}),
-        "merge_tables": (
-            merge_tables,
-            {"graph": HOLES, "digits": None, "tolerance": 0.1, "up_to_scale": False},
-        ),
-        "round_tables": (round_tables, {"graph": HOLES, "digits": 3}),
+        "merge_tables": (merge_tables, {"graph": HOLES, "tolerance": 0.1, "up_to_scale": False}),
         "describe": (lifagu.describe, {"model": HOLES}),
         "draw": (
             lifagu.draw,

@@ -332,12 +332,12 @@ def test_classes_go_by_names_that_the_user_has_given(tmp_path):
         ],
     }
     (tmp_path / "m.json").write_text(json.dumps(model))
-    found = lifagu.open(tmp_path / "m.json").fill(by="individuals").marginals()
+    found = lifagu.open(tmp_path / "m.json").fill(by="extended").marginals()
     assert [each.members for each in found.classes] == ["Likes(eve,eve), Likes(bob,bob)"]
     assert set(found.left_out) == {"Likes(eve,bob), Likes(bob,eve)", "Epid"}
     assert set(found.expanded().left_out) == {"Likes(eve,bob)", "Likes(bob,eve)", "Epid"}
     model["domains"]["Person"] = 30
     (tmp_path / "m.json").write_text(json.dumps(model))
-    many = lifagu.open(tmp_path / "m.json").fill(by="individuals").marginals()
+    many = lifagu.open(tmp_path / "m.json").fill(by="extended").marginals()
     assert set(many.left_out) == {"Likes(1,2) and 869 more", "Epid"}
     assert len(many.expanded().left_out) == 871

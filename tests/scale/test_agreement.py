@@ -110,7 +110,7 @@ def test_what_competes(tmp_path, name):
     named = case(tmp_path / "big", ways=BY_INDIVIDUALS).lift()
     assert (named.unknown, named.filled) == (len(moved.unknown), len(moved.transferred))
     with pytest.raises(lifagu.ModelError, match="cohorts works in memory only"):
-        case(tmp_path / "big", ways={"by": "cohorts"}).ask("Epid")
+        case(tmp_path / "big", ways={"by": "auto"}).ask("Epid")
 
 
 # ---- where a folder does not fit
@@ -136,7 +136,7 @@ def test_a_folder_that_does_not_fit(tmp_path, capsys, monkeypatch):
     assert status == 4
     assert note.startswith("note: duckdb was chosen: 16 arguments need")
     assert error.startswith(f"error: {big}: 2 tables compete for the unknown factors treat.p2, ")
-    rule = "name a rule such as --fill individuals"
+    rule = "name a rule such as --fill extended"
     assert error.endswith(f"{sizes}; raise --memory-limit, or {rule}")
     status, _, err = run_cli(capsys, "query", big, "Epid", "--on", "duckdb")
     assert status == 2

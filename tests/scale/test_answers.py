@@ -308,7 +308,7 @@ def test_filled_on_the_way(tmp_path_factory, observed, ways):
     graph, evidence = observed
     folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
-    filling = lifagu.Filling(unknown="one", **ways)
+    filling = lifagu.Filling(combine="best", **ways)
     memory = lifagu.open(folder, on="memory").fill(filling)
     names = list(graph.variable_names)
     for questions in ([[name] for name in names][:2], [names[:2]] if names else [], []):
@@ -611,7 +611,7 @@ def test_filled_and_asked_on_the_command_line(folder, tmp_path, capsys):
         np.testing.assert_allclose(
             *([a["probabilities"] for a in each["answers"]] for each in (found[0], found[-1]))
         )
-    told = ["--evidence", "A0=true", "--evidence-in-roles", "--fill", "individuals"]
+    told = ["--evidence", "A0=true", "--fill", "lifagu"]
     status, _, err = run_cli(capsys, "query", str(folder), "H", "--on", "duckdb", *told)
     assert (status, err) == (
         3,
@@ -639,7 +639,6 @@ def test_auto_says_why_it_goes_elsewhere(folder, capsys):
             2,
             "engine bp works in memory only, not on duckdb; leave it out, or take --on memory",
         ),
-        (["--on", "duckdb", "--unknown", "bounds"], 2, "unknown bounds works in memory only"),
         (
             ["--on", "nowhere"],
             2,

@@ -85,7 +85,6 @@ def test_the_command_line(tmp_path, capsys):
             "what duckdb finds is written as Parquet; name a folder without",
         ),
         (["--on", "duckdb", "--write"], "--write works in memory only"),
-        (["--on", "duckdb", "--unknown", "bounds"], "unknown bounds works in memory only"),
         (["--on", "duckdb", "--queries", "nobody"], "there is no variable 'nobody' in the model"),
     ):
         status, _, err = run_cli(capsys, "impute", big, *options)

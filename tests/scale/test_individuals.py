@@ -133,11 +133,11 @@ def test_impute_reports_as_from_memory(tmp_path, seed):
     assert_imputed_alike(tmp_path, **BY_INDIVIDUALS)
 
 
-@pytest.mark.parametrize("unknown", ["one", "posterior"])
-def test_questions_about_somebody_who_was_filled(tmp_path, unknown):
+@pytest.mark.parametrize("combine", ["best", "average"])
+def test_questions_about_somebody_who_was_filled(tmp_path, combine):
     graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
     lifagu.write(graph, tmp_path / "big")
-    memory, engine = cases(tmp_path / "big", ways={"unknown": unknown})
+    memory, engine = cases(tmp_path / "big", ways={"combine": combine})
     for question in (["Sick.eve"], ["Epid"], ["Epid", "Sick.eve"]):
         mine, theirs = engine.ask(*question), memory.ask(*question)
         np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-12)

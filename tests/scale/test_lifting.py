@@ -219,7 +219,7 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
         """,
     )
     evidence = {"x0": "no", "x70": {"yes": 1.0, "no": 3.0}}
-    for ways in (BY_INDIVIDUALS, {"published": True}):
+    for ways in (BY_INDIVIDUALS, {"by": "lifagu"}):
         lifted_in_memory(tmp_path / "big", tmp_path / "memory", evidence, **ways)
         lifted_by_sql(tmp_path / "big", tmp_path / "sql", evidence, ways)
         assert_same_tables(tmp_path / "sql", tmp_path / "memory")
@@ -233,7 +233,7 @@ def test_the_published_rule_copies_along_the_bijection(tmp_path):
     for name, args in (("u", "FE"), ("v", "GH"), ("w", "JI")):
         builder.factor(name, list(args), None)
     lifagu.write(builder.graph(), tmp_path / "big")
-    ways = {"published": True}
+    ways = {"by": "lifagu"}
     lifted_in_memory(tmp_path / "big", tmp_path / "memory", **ways)
     lifted_by_sql(tmp_path / "big", tmp_path / "sql", None, ways)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")

@@ -2,21 +2,15 @@
 
 import lifagu
 
-BY_INDIVIDUALS = {"by": "individuals"}
+BY_INDIVIDUALS = {"by": "extended"}
 WAYS = [
     BY_INDIVIDUALS,
-    {"structure_only": True},
-    {"published": True},
-    {**BY_INDIVIDUALS, "evidence_in_roles": True},
+    {"by": "lifagu"},
+    {"by": "lifagu", "theta": 0.6},
     {**BY_INDIVIDUALS, "up_to_scale": True},
     {"theta": 0.6},
 ]
-WAYS_FOR_INDIVIDUALS = [
-    BY_INDIVIDUALS,
-    {**BY_INDIVIDUALS, "up_to_scale": True},
-    {"theta": 0.6},
-    {**BY_INDIVIDUALS, "evidence_in_roles": True},
-]
+WAYS_FOR_INDIVIDUALS = [BY_INDIVIDUALS, {**BY_INDIVIDUALS, "up_to_scale": True}, {"theta": 0.6}]
 
 
 class Told:

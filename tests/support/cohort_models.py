@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 
 import lifagu
+from lifagu.filling.cohorts.places import places_of_individuals
+from lifagu.filling.result import Transfer
+from lifagu.filling.rules import Filling
+from lifagu.filling.transfer import found_by_cohorts
+from lifagu.likeness.roles import factor_signatures, variable_roles
 
 RANGES = {"A": ["no", "yes"], "B": ["low", "mid", "high"], "C": ["w", "x", "y", "z"], "Epid": None}
 PLACES = {"fa": ("A",), "fb": ("A", "B"), "fc": ("B", "C"), "fd": ("C", "Epid")}
@@ -121,3 +126,11 @@ def filled(graph: lifagu.FactorGraph, name: str) -> np.ndarray:
     order = [kinds.index(kind) for kind in PLACES[name.split(".")[0]]]
     table = factor.table.transpose(order)
     return table / table.sum()
+
+
+def by_cohorts(graph, **settings):
+    """Every hole by cohorts, also where all candidates agree, which by default lend their table."""
+    signatures = factor_signatures(graph.offsets, variable_roles(graph)[graph.arguments])
+    nobody = np.full(len(graph.factor_names), -1)
+    empty = Transfer(graph, Filling(**settings), (), signatures, nobody, "exactly", None)
+    return found_by_cohorts(empty, places_of_individuals(graph, graph.unknown), [])

@@ -117,7 +117,7 @@ def assert_as_from_memory_or_refused(place, refused, **engine):
             with pytest.raises(lifagu.ModelError, match="for the unknown factor.* in memory only"):
                 getattr(elsewhere, verb)(out=place / "sql")
         for ask in (lambda: elsewhere.ask("Epid"), elsewhere.log_partition, elsewhere.groups):
-            with pytest.raises(lifagu.ModelError, match=r'or name a rule such as by="individuals"'):
+            with pytest.raises(lifagu.ModelError, match=r'or name a rule such as by="extended"'):
                 ask()
         assert not (place / "sql").exists()
         assert "temp" not in engine or not list(engine["temp"].iterdir())

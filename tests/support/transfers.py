@@ -26,13 +26,11 @@ def check_columns(moved):
         for field in ("share", "posterior"):
             told = getattr(record, field)
             assert columns[field][row] == told or (np.isnan(columns[field][row]) and told is None)
-        assert columns["agreed"].numbers[row] == (-1 if record.agreed is None else record.agreed)
         for field in columns.keys() - {
             "factor_id",
             "donor_id",
             "alignment",
             "steps",
-            "agreed",
             "share",
             "posterior",
         }:

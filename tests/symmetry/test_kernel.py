@@ -372,7 +372,7 @@ def test_without_the_kernel_the_package_says_so(no_kernel, capsys):
 
 
 @needs_kernel
-@pytest.mark.parametrize("rule", ["auto", "individuals", "cohorts", "profiles", "share"])
+@pytest.mark.parametrize("rule", ["auto", "lifagu", "extended"])
 @pytest.mark.parametrize("name", ["wards", "clinic"])
 def test_without_the_kernel_holes_are_filled_alike(name, rule, monkeypatch):
     def answers():

@@ -70,11 +70,10 @@ def test_answers_are_those_of_the_library(wards):
         assert dict(zip(found["labels"], found["probabilities"], strict=True)) == pytest.approx(
             dict(truth.items())
         )
-    bounds = asked(wards, "ask", unknown="bounds", variables=["Recovers.p10"])["answers"][0]
-    truth = lifagu.query(moved, "Recovers.p10", unknown="bounds")
-    assert bounds["lower"] == pytest.approx(truth.lower.tolist())
-    assert bounds["upper"] == pytest.approx(truth.upper.tolist())
-    assert bounds["rests_on_count"] == len(truth.rests_on)
+    best = asked(wards, "ask", combine="best", variables=["Recovers.p10"])["answers"][0]
+    truth = lifagu.query(moved, "Recovers.p10", combine="best")
+    assert best["probabilities"] == pytest.approx(truth.probabilities.tolist())
+    assert best["rests_on_count"] == len(truth.rests_on)
 
 
 def test_what_is_borrowed_is_what_the_library_says(wards):
@@ -92,7 +91,7 @@ def test_what_is_borrowed_is_what_the_library_says(wards):
 def test_the_plan_is_known_before_anything_is_computed(wards):
     plan = asked(wards, "plan", variables=["Recovers.p10"])["plan"]
     moved = lifagu.transfer(wards.came.model, by="auto")
-    assert plan == str(prepare(moved, [("Recovers.p10",)], unknown="posterior"))
+    assert plan == str(prepare(moved, [("Recovers.p10",)], combine="average"))
     assert asked(wards, "ask", variables=["Recovers.p10"])["plan"] == plan
 
 
@@ -357,9 +356,9 @@ def test_uploads_are_read_and_errors_name_no_path(server):
 def test_remedies_are_in_the_words_of_the_page(server):
     client = server.client().visit()
     client.open("example=wards")
-    reply = client.ask("ask", variables=["Recovers.p9"], unknown="mixture", engine="bp")
+    reply = client.ask("ask", variables=["Severe"])
     assert reply.status == 422
-    assert reply.json["error"].endswith("; choose hidden tables, the winning ones or their mean")
+    assert reply.json["error"].endswith("; name one of its variables")
 
 
 def test_an_upload_leads_to_no_other_file(server):

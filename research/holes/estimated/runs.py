@@ -67,7 +67,7 @@ class EstimatedBench:
         yield self._row("uniform", "one", beside_known(self._subject, uniform))
         yield self._row("pooled", "mean", beside_known(self._subject, pools(self._subject)))
         graph = graph_with_holes(self._subject)
-        extended = lifagu.transfer(graph, by="individuals")
+        extended = lifagu.transfer(graph, by="extended")
         yield self._row("extended", "one", tables_in(extended.graph, self._subject))
         auto = lifagu.transfer(graph, by="auto")
         yield self._row("auto", "one", tables_in(auto.graph, self._subject))

@@ -7,14 +7,10 @@ ENGINES: tuple[str, ...] = get_args(EngineName)
 EXACT_ENGINES = ("auto", "lifted", "ground")
 LIFTED_ENGINES = ("auto", "lifted")  # those that answer over cells, or by SQL
 
-Unknown = Literal["posterior", "one", "mean", "mixture", "bounds"]
-UNKNOWN: tuple[str, ...] = get_args(Unknown)
-SEVERAL = ("mixture", "bounds")  # ways to answer that are about several models
-ONE_MODEL = ("posterior", "one", "mean")  # the others
+Way = Literal["average", "best"]
+WAYS: tuple[str, ...] = get_args(Way)
 
-Rule = Literal[
-    "auto", "individuals", "share", "structure", "published", "steps", "profiles", "cohorts"
-]
+Rule = Literal["auto", "lifagu", "extended"]
 RULES: tuple[str, ...] = get_args(Rule)
 
 Figure = Literal["graph", "colours", "lifted", "transfers"]

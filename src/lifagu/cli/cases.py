@@ -62,7 +62,12 @@ def _case(options: Options, path: str, progress: ProgressLine, learn: bool) -> C
     case = case.observe(_once("--evidence", given.get("evidence", [])))
     # a --seed says which cells are hidden, not where cohorts begin to look
     known = {field.name for field in fields(lifagu.Filling)} - {"seed"}
-    return case.fill(**{name: value for name, value in given.items() if name in known})
+    settings = {name: value for name, value in given.items() if name in known}
+    if compared := given.get("fill"):  # several rules, of which one takes what only some know
+        papers = [rule for rule in compared if rule != "auto"]
+        named = settings.get("theta") is not None or settings.get("steps") is not None
+        settings["by"] = papers[0] if papers and (named or "auto" not in compared) else "auto"
+    return case.fill(**settings)
 
 
 def _environment(names: Sequence[str]) -> dict[str, str]:
@@ -90,21 +95,6 @@ def _once(option: str, given: list[tuple[str, str]]) -> dict[str, str]:
                 f"{option} says {name}={found[name]} and {name}={value}; give one of them"
             )
     return found
-
-
-def rule_beside_fill(options: Options) -> None:
-    """Refuse a rule that is named by an option of its own beside `--fill` that does not name it."""
-    for rule, given in {
-        "structure": options.structure_only,
-        "published": options.published,
-        "steps": options.steps,
-        "profiles": options.profiles,
-    }.items():
-        if given and rule not in options.fill:
-            raise lifagu.ModelError(
-                f"--fill compares {', '.join(options.fill)}, and another option asks for {rule}; "
-                "name it with --fill, or leave out one of them"
-            )
 
 
 def placed(

@@ -17,7 +17,6 @@ from lifagu.cli.cases import (
     remark,
     remark_added,
     remark_answers,
-    rule_beside_fill,
     run,
 )
 from lifagu.cli.output import note, say, say_json, shown, table
@@ -279,8 +278,6 @@ def validate(options: Options) -> None:
     if options.cells:
         check_cells(options.cells)
     with opened(options) as (case, _):
-        if options.fill:
-            rule_beside_fill(options)
         found = case.validate(
             options.hide,
             hide_individuals=options.hide_individuals,
@@ -289,7 +286,7 @@ def validate(options: Options) -> None:
             folds=options.folds,
             only=options.only,
             fill=options.fill,
-            unknown=options.ways,
+            combine=options.ways,
             engine=options.engine,
         )
         if options.cells:

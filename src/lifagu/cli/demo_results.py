@@ -79,16 +79,12 @@ def _result(drawn: Hospital, who: str) -> dict[str, str]:
 
 
 def _of_eve(case: Case, drawn: Hospital) -> str:
-    """Whom eve is like; where all who match her agree, also what cohorts would say."""
+    """Whom eve is like, if cohorts say it, or that all who match her agree."""
     if story := Story.of(case, drawn, "eve"):
         return str(story)
     record = next(each for each in case.transfer.record if each.factor == "intake(eve)")
     agree = f"All {record.candidates} who match eve as a whole agree on her table"
-    said = f"{agree}, so her result tells how she is, and not whom she is like."
-    story = Story.of(case.fill(by="cohorts"), drawn, "eve")
-    return (
-        f"{said}\nWere cohorts asked all the same (--fill cohorts):\n\n{story}" if story else said
-    )
+    return f"{agree}, so her result tells how she is, and not whom she is like."
 
 
 def _waiting(case: Case) -> dict[str, int]:

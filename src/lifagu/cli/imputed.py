@@ -47,7 +47,7 @@ def lent_table(found: Imputed) -> str:
     """Who lent what to whom, one line for what is alike."""
     if not found.lent:
         return ""
-    one, guessed = found.way == "one", any(each.guesses for each in found.lent)
+    one, guessed = found.way == "best", any(each.guesses for each in found.lent)
     what = "the table of" if one else "what"
     rows = [["lent to", "factors", what, "share", "compared", "ties", *["guesses"] * guessed]]
     last = ""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from lifagu.basics.choices import RULES, SCHEDULES, USUAL_TIMEOUT
+from lifagu.basics.choices import RULES, SCHEDULES, USUAL_TIMEOUT, WAYS
 from lifagu.cli import values
 from lifagu.errors import LifaguError, one_line
 
@@ -135,13 +135,9 @@ def flag(group: Group, name: str, text: str) -> None:
     group.add_argument(name, action="store_true", help=text)
 
 
-UNKNOWN = {
-    "posterior": "as hidden variables, so that observations tell which they are (default with "
-    "auto and cohorts)",
-    "one": "the winning ones (default with other rules)",
-    "mean": "their mean",
-    "mixture": "answers mixed over all of them",
-    "bounds": "the smallest and largest answers over them",
+COMBINE = {
+    "average": "as hidden variables, so that observations tell which they are (default with auto)",
+    "best": "the best one of each hole (the only way of lifagu and extended)",
 }
 ENGINES = {
     "auto": "the best exact one (default)",
@@ -221,7 +217,7 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     if theta:
         text = (
             "share of the candidates that must agree before an unknown factor takes their table "
-            "(0 if it is not named; naming it means --fill individuals)"
+            "under lifagu and extended (default 0; naming it means --fill extended)"
         )
         value(group, "--theta", "T", text, type=values.theta)
     text = (
@@ -235,26 +231,20 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     )
     _repeatable(group, "--admit", "NEW=LIKE", text, values.addition)
     text = (
-        "the rule: auto (default; LIFAGU where all candidates agree, else cohorts), individuals "
-        "(whole individuals first), share (single factors), structure, published, steps, profiles "
-        "(the options below), or cohorts (hidden cohorts of individuals; also cleans tables that "
-        "were estimated from records)"
+        "the rule: auto (default; where all candidates agree their table, else hidden cohorts of "
+        "individuals), lifagu (the first paper to the letter) or extended (with kinds, and whole "
+        "individuals first)"
     )
     if several:
         text = f"rules to compare, side by side; {text}"
         several_of(group, "--fill", "METHOD", text, choices=RULES)
     else:
         group.add_argument("--fill", choices=RULES, default="", dest="by", help=text)
-    flag(group, "--structure-only", "use neither kinds nor individuals")
-    flag(group, "--published", "the paper's algorithm to the letter, for comparison")
-    text = "compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer"
+    text = (
+        "how far lifagu and extended look: 2 is the paper's neighbourhood (default), 4, 6, … more, "
+        "backing off to fewer"
+    )
     value(group, "--steps", "K", text, type=int)
-    text = "take tables from individuals that agree on other, informative tables"
-    flag(group, "--profiles", text)
-    text = "arguments with different evidence differ (the paper's rule)"
-    flag(group, "--evidence-in-roles", text)
-    text = "tables that are equal to N significant digits become the first one"
-    value(group, "--digits", "N", text, type=int)
     text = (
         "tables within a share E of each other (such as 0.01) become their mean, "
         "and the error is bounded"
@@ -270,16 +260,25 @@ def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
     flag(group, "--keep-known", text)
 
 
-def unknown(parser: Parser, choices: Sequence[str], several: bool = False) -> None:
+def combine(parser: Parser, several: bool = False) -> None:
     """What to answer with where tables compete; several: ways to be compared."""
     text = "how competing tables are used; " + "; ".join(
-        f"{each}: {words}" for each, words in UNKNOWN.items() if each in choices
+        f"{each}: {words}" for each, words in COMBINE.items()
     )
     if several:
         text = f"{text}; several are compared"
-        several_of(parser, "--unknown", None, text, dest="ways", choices=choices)
+        several_of(parser, "--combine", None, text, dest="ways", choices=WAYS)
     else:
-        parser.add_argument("--unknown", choices=choices, default="", help=text)
+        parser.add_argument("--combine", choices=WAYS, default="", help=text)
+
+
+def interval(parser: Parser) -> None:
+    """Limits of answers."""
+    text = (
+        "limits of each probability: between them lies this share, such as 0.9, of the answers "
+        "that one would have if the classes and tables of holes were known"
+    )
+    value(parser, "--interval", "P", text, type=values.share)
 
 
 def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None:

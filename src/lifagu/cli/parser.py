@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lifagu.basics.choices import ENGINES, EXACT_ENGINES, FIGURES, ONE_MODEL, UNKNOWN
+from lifagu.basics.choices import ENGINES, EXACT_ENGINES, FIGURES
 from lifagu.cli import options, values
 from lifagu.cli.exit_statuses import EXIT_STATUSES
 from lifagu.cli.options import Parser, count, flag, several_of, value
@@ -71,7 +71,7 @@ def _info(parser: Parser) -> None:
 def _lift(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser)
-    options.unknown(parser, UNKNOWN)
+    options.combine(parser)
     options.evidence(parser)
     flag(parser, "--explain", "say what observations tell about filled tables, where it is most")
     flag(parser, "--rounds", "show the colours of every round, for small models")
@@ -100,6 +100,7 @@ def _query(parser: Parser) -> None:
     )
     value(parser, "--scenario", "NAME=VALUE;…", text, **_many(values.scenario))
     _asking(parser)
+    options.interval(parser)
     options.on(parser)
 
 
@@ -108,12 +109,12 @@ def _marginals(parser: Parser) -> None:
     text = "write variable,value,probability to a .csv file (also .csv.gz) or a .parquet file"
     value(parser, "--out", "FILE", text)
     flag(parser, "--expand", "list the variables of a relational model by name, not by class")
-    _asking(parser, unknown=ONE_MODEL)
+    _asking(parser)
 
 
 def _map(parser: Parser) -> None:
     options.model(parser)
-    _asking(parser, unknown=ONE_MODEL, engines=EXACT_ENGINES)
+    _asking(parser, engines=EXACT_ENGINES)
 
 
 def _logz(parser: Parser) -> None:
@@ -141,7 +142,7 @@ def _impute(parser: Parser) -> None:
     )
     flag(target, "--write", text)
     options.filling(parser)
-    options.unknown(parser, UNKNOWN)
+    options.combine(parser)
     options.evidence(parser)
     options.engine(parser, EXACT_ENGINES, explain=False)
     options.on(parser)
@@ -216,7 +217,7 @@ def _validate(parser: Parser) -> None:
     several_of(parser, "--only", "REL", text)
     value(parser, "--cells", "FILE", "write every hidden cell and its prediction to a .csv file")
     options.filling(parser, several=True)
-    options.unknown(parser, UNKNOWN, several=True)
+    options.combine(parser, several=True)
     options.evidence(parser)
     options.engine(parser, EXACT_ENGINES, explain=False)
     options.on(parser)
@@ -231,7 +232,7 @@ def _show(parser: Parser) -> None:
     text = "individuals to name that it is like, at most"
     count(parser, "--like", "N", 0, 5, text)
     options.filling(parser)
-    options.unknown(parser, ONE_MODEL)
+    options.combine(parser)
     options.evidence(parser)
     options.json(parser)
     options.quiet(parser)
@@ -244,12 +245,10 @@ def _compare(parser: Parser) -> None:
     options.json(parser)
 
 
-def _asking(
-    parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES
-) -> None:
+def _asking(parser: Parser, engines: Sequence[str] = ENGINES) -> None:
     """What all questions have in common."""
     options.filling(parser)
-    options.unknown(parser, unknown)
+    options.combine(parser)
     options.evidence(parser)
     options.engine(parser, engines)
     options.json(parser)

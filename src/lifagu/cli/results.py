@@ -38,7 +38,7 @@ def transfers_table(found: Lift) -> str:
         first = names.of_nodes(factors[:MOST_NAMES])
         source = record.status.replace("_", " ")
         if record.donor:
-            source = f"from {record.donor}" if record.way == "one" else record.takes
+            source = f"from {record.donor}" if record.way == "best" else record.takes
         total = int(found.sizes[factors].sum())
         lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
@@ -103,11 +103,11 @@ def merging_json(merging: Merging | None) -> dict[str, Any]:
 
 
 def answer_table(
-    answer: Answer, evidence: Mapping[str, Any], way: str = "one", said: Iterable[str] = ()
+    answer: Answer, evidence: Mapping[str, Any], way: str = "best", said: Iterable[str] = ()
 ) -> str:
     """One answer, with bounds or errors where there are some, and what it rests on.
 
-    way: how competing tables are used, as in `Filling.unknown`; said: as for `asked_given`.
+    way: how competing tables are used, as in `Filling.combine`; said: as for `asked_given`.
     """
     lines = [asked_given(answer.variables, evidence, said)]
     shares = answer.probabilities.reshape(-1).tolist()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 LEAST = 0.15  # of the way from a blind choice to certainty: below, the best table is a guess
 GUESS = "hardly better than a guess"
-SURER = 'try by="auto", unknown="mean", or a theta that leaves it unknown'
+SURER = 'try by="auto", or a theta that leaves it unknown'
 
 
 def is_guess(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_lists, group_rows
+from lifagu.basics.arrays import Floats, Ints, frozen
 from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.alignment import alignment_of, alignments, lend
+from lifagu.filling.alignment import alignments, lend
 from lifagu.filling.donors import TRANSFERRED, Offers, best, verdicts
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import EvidenceLike
@@ -20,16 +20,6 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.tables import GivenTables
 from lifagu.likeness.merging import equal_up_to_scale
 from lifagu.likeness.tolerance_bound import Bound, Drift
-
-
-class OpenClass(NamedTuple):
-    """A class of unknown factors for which several tables compete, and the shares of these."""
-
-    offers: int
-    number: int
-    factors: Ints
-    alternatives: Ints
-    shares: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,12 +44,8 @@ class Completions(Frozen):
 
     @property
     def way(self) -> str:
-        """How competing tables are used in answers, as in `Filling.unknown`.
-
-        Where auto needs no cohorts, nothing competes, and each hole has its one table.
-        """
-        unknown = self.filling.unknown
-        return "one" if unknown == "posterior" and self.filling.by == "auto" else unknown
+        """How competing tables are used in answers: without cohorts each hole has its best one."""
+        return "best"
 
     def way_of(self, unit: str) -> str:
         """The same for holes of which this was compared.
@@ -80,16 +66,16 @@ class Completions(Frozen):
 
         Parameters
         ----------
-        way : {"posterior", "one", "mean", "mixture", "bounds"}
-            As in `Filling.unknown`.
+        way : {"average", "best"}
+            As in `Filling.combine`.
 
         Returns
         -------
         Transfer
         """
-        if way == self.filling.unknown:
+        if way == self.filling.combine:
             return self
-        return replace(self, filling=replace(self.filling, unknown=way))
+        return replace(self, filling=replace(self.filling, combine=way))
 
     # ---- completing
 
@@ -101,47 +87,14 @@ class Completions(Frozen):
     @cached_property
     def graph(self) -> FactorGraph:
         """The graph with the winning tables filled in."""
-        return self.completed(())
-
-    def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
-        """The graph with the winning tables, but for some classes with another competing one.
-
-        Parameters
-        ----------
-        choices : iterable of (OpenClass, int)
-            Classes in which several tables compete, and which of these each takes.
-
-        Returns
-        -------
-        FactorGraph
-        """
-        chosen = [best(each) for each in self.offers]
-        for open_class, alternative in choices:
-            chosen[open_class.offers][open_class.number] = alternative
         numbers, arguments = self.original.factor_table.copy(), self.original.arguments.copy()
-        for offers, choice in zip(self.offers, chosen, strict=True):
-            places, donors = self._loans(offers, choice)
-            numbers[offers.receivers[places]] = self.original.factor_table[donors]
-            self._lend(offers, places, donors, arguments)
-        return self.original.refilled(self._given(), numbers, arguments)
-
-    def averaged(self) -> FactorGraph:
-        """The graph in which each class has the share-weighted mean of its competing tables."""
-        numbers, arguments = self.original.factor_table.copy(), self.original.arguments.copy()
-        means: list[Floats] = []
         for offers in self.offers:
             places, donors = self._loans(offers, best(offers))
-            listed = np.zeros_like(offers.receivers)
-            if self.filling.published:  # tables lie as arguments are listed
-                listed = group_lists(self.original.offsets, offers.keys)[offers.receivers]
-            alike = np.column_stack((offers.class_of[places], offers.slot[places], listed[places]))
-            alike = group_rows(alike)
-            numbers[offers.receivers[places]] = len(self.original.tables) + len(means) + alike
-            means += [
-                self._mean(offers, int(places[first])) for first in first_places(alike).tolist()
-            ]
+            numbers[offers.receivers[places]] = self.original.factor_table[donors]
             self._lend(offers, places, donors, arguments)
-        return self.original.refilled(self._given(means), numbers, arguments)
+        tables = self.original.tables
+        given = GivenTables(tables.values, tables.offsets)
+        return self.original.refilled(given, numbers, arguments)
 
     def _loans(self, offers: Offers, choice: Ints) -> tuple[Ints, Ints]:
         """Receivers (places in the offers) that get a table by these choices, and their donors."""
@@ -149,33 +102,8 @@ class Completions(Frozen):
         return places, offers.donors_of(places, choice)
 
     def _lend(self, offers: Offers, places: Ints, donors: Ints, arguments: Ints) -> None:
-        receivers, positional = offers.receivers[places], self.filling.published
+        receivers, positional = offers.receivers[places], self.filling.to_the_letter
         lend(self.original, offers.keys, receivers, donors, arguments, positional=positional)
-
-    def _given(self, more: Sequence[Floats] = ()) -> GivenTables:
-        tables = self.original.tables
-        extra = GivenTables.of(more)
-        return GivenTables(
-            np.concatenate((tables.values, extra.values)),
-            np.concatenate((tables.offsets, tables.offsets[-1] + extra.offsets[1:])),
-        )
-
-    def _mean(self, offers: Offers, place: int) -> Floats:
-        """The mean of the tables that a receiver could take, axes as in the best donor's table."""
-        graph, number = self.original, int(offers.class_of[place])
-        alternatives = np.arange(offers.first[number], offers.first[number + 1])
-        donors = offers.donors[offers.donor_first[alternatives] + offers.slot[place]].tolist()
-        shares = offers.support[alternatives] / offers.support[alternatives].sum()
-        receiver, positional = int(offers.receivers[place]), self.filling.published
-        total, order = 0.0, None
-        for donor, share in zip(donors, shares, strict=True):
-            own = alignment_of(graph, offers.keys, receiver, donor, positional=positional)
-            order = own if order is None else order  # the best donor's comes first
-            table = graph.tables[int(graph.factor_table[donor])]
-            aligned = table.transpose(np.argsort(own)).transpose(order)
-            scaled = aligned / aligned.max()  # the sum of large numbers may be too large
-            total = total + share * (scaled / scaled.sum())
-        return np.asarray(total)
 
     # ---- how far merging can move answers
 
@@ -216,23 +144,13 @@ class Completions(Frozen):
 
     # ---- what competes
 
-    @cached_property
-    def open_classes(self) -> list[OpenClass]:
-        """Classes that are filled and for which several tables compete."""
-        found = []
-        for place, offers in enumerate(self.offers):
-            wanted = (verdicts(offers, self.theta) == TRANSFERRED) & (offers.alternatives > 1)
-            for number in np.flatnonzero(wanted).tolist():
-                here = slice(offers.first[number], offers.first[number + 1])
-                shares = offers.support[here] / offers.candidates[number]
-                several = np.arange(len(shares))
-                found.append(OpenClass(place, number, offers.members[number], several, shares))
-        return found
-
     @property
     def is_open(self) -> bool:
         """Whether several tables compete for something that is filled."""
-        return bool(self.open_classes)
+        return any(
+            bool(((verdicts(each, self.theta) == TRANSFERRED) & (each.alternatives > 1)).any())
+            for each in self.offers
+        )
 
     # ---- what came of it
 
@@ -259,7 +177,7 @@ class Completions(Frozen):
         So it is where candidates all agree and answers sum over tables elsewhere; nan otherwise.
         """
         known = np.full(len(self.original.factor_names), np.nan)
-        if self.filling.unknown == "posterior":
+        if self.filling.combine == "average":
             for offers in self.offers:
                 if offers.unit != "cohort":
                     known[offers.receivers] = offers.share[offers.class_of]
@@ -320,7 +238,7 @@ class Completions(Frozen):
             places, donors = self._loans(offers, best(offers))
             receivers = offers.receivers[places]
             for chosen, alignment in alignments(
-                self.original, offers.keys, receivers, donors, positional=self.filling.published
+                self.original, offers.keys, receivers, donors, positional=self.filling.to_the_letter
             ):
                 yield receivers[chosen], donors[chosen], alignment
 

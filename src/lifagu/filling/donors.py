@@ -56,7 +56,6 @@ class Offers(Frozen):
     unit: str = "factor"
     steps: int | None = None
     sizes: Ints | None = None
-    agreed: Ints | None = None
     weights: Floats | None = None
 
     @cached_property
@@ -144,7 +143,6 @@ class Offers(Frozen):
             self.unit,
             self.steps,
             self.sizes,
-            None if self.agreed is None else self.agreed[classes],
         )
 
 
@@ -189,7 +187,6 @@ def offers_from_candidates(
     *,
     steps: int | None = None,
     sizes: Ints | None = None,
-    agreed: Ints | None = None,
 ) -> Offers:
     """Offers where class asked_by[i] may take the table of factor candidates[i].
 
@@ -213,7 +210,6 @@ def offers_from_candidates(
         keys,
         steps=steps,
         sizes=sizes,
-        agreed=agreed,
     )
 
 

@@ -8,13 +8,7 @@ from lifagu.basics.arrays import Ints
 from lifagu.basics.words import counted
 from lifagu.filling.result import Transfer
 
-USED = {
-    "posterior": "summed over",
-    "one": "the likeliest each",
-    "mean": "their mean",
-    "mixture": "mixed",
-    "bounds": "limits over them",
-}
+USED = {"average": "summed over", "best": "the likeliest each"}
 
 
 def by_cohorts(moved: Transfer, factors: Ints) -> int:
@@ -27,7 +21,7 @@ def filled_in_words(total: int, cohorts: int, way: str) -> str:
 
     way: how the tables of cohorts are used, if that is to be said.
 
-    >>> filled_in_words(136, 108, "posterior"), filled_in_words(3, 0, "posterior")
+    >>> filled_in_words(136, 108, "average"), filled_in_words(3, 0, "average")
     ('28 all agree, 108 by cohorts, summed over', 'all agree')
     """
     if not cohorts:

@@ -69,7 +69,7 @@ class Record(Shown):
     status : {"transferred", "below_threshold", "no_candidate"}
         What came of it.
     donor : str or None
-        Whose table it took; where `way` is not "one", who has the best of the competing ones.
+        Whose table it took; where `way` is "average", who has the best of the competing ones.
     candidates, agreeing : int
         Known factors in such a place, or individuals where unit is "individual"; how many agree.
     share : float or None
@@ -84,8 +84,6 @@ class Record(Shown):
         What was compared.
     steps : int or None
         How far neighbourhoods were compared, if that was asked for.
-    agreed : int or None
-        In how many other places the candidates' owners have the same tables, for profiles.
     theta : float
         The share that was asked for.
     equality : str
@@ -98,8 +96,8 @@ class Record(Shown):
         The first of them, best first.
     fallback : bool
         Whether no donor individual was found, so that single factors were compared.
-    way : {"posterior", "one", "mean", "mixture", "bounds"}
-        What answers use: the best of the competing tables, their mean, or all of them.
+    way : {"average", "best"}
+        What answers use: all of the competing tables, or the best of them.
     guess : bool
         Whether it took a table that is hardly better than a guess, as few agree among many.
     owner : CohortOfOwner or None
@@ -122,7 +120,6 @@ class Record(Shown):
     ambiguous_assignment: bool
     unit: str
     steps: int | None
-    agreed: int | None
     theta: float
     equality: str
     members: int
@@ -137,11 +134,9 @@ class Record(Shown):
     @property
     def takes(self) -> str:
         """What it takes, in words; nothing if it stays unknown."""
-        if self.donor is not None and self.owner is not None and self.way != "one":
-            return taken_of_cohorts(self.way)
-        return (
-            "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
-        )
+        if self.donor is not None and self.owner is not None and self.way != "best":
+            return OF_CLASSES
+        return "" if self.donor is None else f"the table of {self.donor}"
 
     def __repr__(self) -> str:
         return f"<Record: {self.factor}: {self.reason}>"
@@ -159,21 +154,7 @@ class Record(Shown):
         return {**values, "takes": self.takes, "reason": self.reason}
 
 
-def taken(donor: str, way: str, tables: int, candidates: int) -> str:
-    """What is taken where so many candidates have so many different tables, the best the donor's.
-
-    >>> taken("f1", "mean", 1, 5), taken("f1", "mean", 3, 5), taken("f1", "bounds", 3, 5)
-    ('the table of f1', 'the mean of 5 tables', 'each of 3 tables')
-    """
-    if tables == 1 or way == "one":
-        return f"the table of {donor}"
-    # a mean by shares is one in which every candidate counts once
-    return f"the mean of {candidates} tables" if way == "mean" else f"each of {tables} tables"
-
-
-def taken_of_cohorts(way: str) -> str:
-    """The same where every cohort has tables of its own, and more than the likeliest is used."""
-    return "the mean over cohorts" if way == "mean" else "the tables of all cohorts"
+OF_CLASSES = "the tables of all cohorts"  # what is taken where answers use more than the likeliest
 
 
 def _outcome(record: Record) -> str:
@@ -184,9 +165,6 @@ def _outcome(record: Record) -> str:
         if record.unit == "individual"
         else "known factors in such a place"
     )
-    if record.agreed:
-        others = "another place" if record.agreed == 1 else f"{record.agreed} other places"
-        who += f" whose owners have the same tables as its own in {others}"
     count = f"{record.agreeing} of {record.candidates}"
     takes = f"it takes {record.takes}"
     if record.status == "no_candidate":
@@ -225,20 +203,13 @@ def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
     sure = f"{record.share:.0%}" if record.share is not None else "0 %"
     if record.status == "below_threshold":
         said.append(f"The likeliest table has {sure}, less than the {record.theta:.0%} asked for.")
-    elif record.way == "one":
+    elif record.way == "best":
         guess = f": {GUESS}" if record.guess else ""
         said.append(f"It takes the likeliest table, as of {record.donor} ({sure}{guess}).")
     else:
-        used = {
-            "posterior": "Answers sum",
-            "mean": "It takes the mean",
-            "mixture": "Answers mix",
-            "bounds": "Limits are",
-        }
-        over = "over all cohorts" if record.way != "mean" else "over them"
         guess = f", {GUESS}" if is_guess(record.share or 0.0, record.tables) else ""
         likeliest = f"the likeliest table, as of {record.donor}: {sure}{guess}"
-        said.append(f"{used[record.way]} {over}; {likeliest}.")
+        said.append(f"Answers sum over all cohorts; {likeliest}.")
     if owner.settled_by and (record.share or 0) < SURE:
         said.append(f"Knowing its {owner.settled_by} would tell most.")
     if not owner.declared:
@@ -259,18 +230,10 @@ def _contested(record: Record, who: str) -> str:
     """What came of it where several tables compete."""
     count = f"{record.agreeing} of {record.candidates}"
     different = f"different {'sets of ' * (record.unit == 'individual')}tables"
-    if record.way == "one":
-        compete = f"{record.tables} {different} compete"
-        if record.guess:
-            return f"{count} {who} agree: {GUESS}. It takes {record.takes}; {compete}."
-        return f"{count} {who} agree, so it takes {record.takes}; {compete}."
-    used = {
-        "mean": "it takes the mean, in which each of them counts once",
-        "mixture": "answers mix them all, each weighted by how many agree",
-        "bounds": "answers give the smallest and the largest over them all",
-    }[record.way]
-    have = f"{record.candidates} {who} have {record.tables} {different}"
-    return f"{have}; {used} (the commonest, of {record.donor}: {count})."
+    compete = f"{record.tables} {different} compete"
+    if record.guess:
+        return f"{count} {who} agree: {GUESS}. It takes {record.takes}; {compete}."
+    return f"{count} {who} agree, so it takes {record.takes}; {compete}."
 
 
 def _warnings(record: Record) -> list[str]:
@@ -279,14 +242,9 @@ def _warnings(record: Record) -> list[str]:
         found.append(
             "No other individual matches its owner as a whole, so single factors were compared."
         )
-    if record.agreed == 0 and record.status != "no_candidate":
-        found.append(
-            "Nobody with such a factor is like its owner in other tables that tell more, so all "
-            "were counted."
-        )
     if record.equality != "exactly" and record.candidates > 1:
         found.append(f"Tables were compared {record.equality}.")
-    if record.tie and record.way == "one":
+    if record.tie and record.way == "best":
         found.append("Another table is as frequent; the one declared first was chosen.")
     if (
         record.status == "transferred"
@@ -294,10 +252,9 @@ def _warnings(record: Record) -> list[str]:
         and record.tables > 1
         and record.unit == "factor"
     ):
-        what = {"one": "this table", "mean": "this mean"}.get(record.way, "the same one")
         found.append(
             f"The {record.members} unknown factors in such a place cannot be told apart and all "
-            f"take {what}."
+            "take this table."
         )
     if record.ambiguous_assignment:
         found.append(

@@ -18,7 +18,7 @@ from lifagu.filling.result import Transfer
 class RecordColumns:
     """What `Transfer.record` says of n unknown factors, by column; competitors are left out.
 
-    factors[n], donors[n]: numbers of factors, -1 without a donor; steps, agreed: -1 for null;
+    factors[n], donors[n]: numbers of factors, -1 without a donor; steps: -1 for null;
     share, posterior: nan for null.
     """
 
@@ -35,7 +35,6 @@ class RecordColumns:
     ambiguous_assignment: NDArray[np.bool_]
     unit: NDArray[Any]
     steps: Ints
-    agreed: Ints
     theta: Floats
     equality: NDArray[Any]
     members: Ints
@@ -58,7 +57,7 @@ class RecordColumns:
         self, factor: str, factors: Column, donor: str, donors: Column
     ) -> dict[str, Column]:
         ids = {factor: factors, "status": self.status, donor: donors}
-        nullable = {"steps": Nullable(self.steps), "agreed": Nullable(self.agreed)}
+        nullable = {"steps": Nullable(self.steps)}
         every = {field.name: getattr(self, field.name) for field in fields(self)} | nullable
         return ids | {name: every[name] for name in every if name not in ("factors", "donors")}
 
@@ -97,7 +96,6 @@ def record_columns(moved: Transfer, posterior: Floats | None = None) -> RecordCo
         ambiguous_assignment=column("ambiguous_assignment", np.bool_),
         unit=words("unit"),
         steps=number("steps"),
-        agreed=number("agreed"),
         theta=column("theta", np.float64),
         equality=words("equality"),
         members=number("members"),

@@ -87,7 +87,6 @@ class Transfer(Completions, Shown):
             and bool(self._interchangeable[factor]),
             unit=offers.unit,
             steps=offers.steps,
-            agreed=None if offers.agreed is None else int(offers.agreed[kind]),
             theta=self.theta,
             equality=self.equality,
             members=offers.receiver_count(kind),
@@ -95,7 +94,7 @@ class Transfer(Completions, Shown):
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owners[factor] >= 0),
             way=way,
-            guess=way == "one" and bool(self.guesses[number]),
+            guess=way == "best" and bool(self.guesses[number]),
             posterior=None if np.isnan(settled) else settled,
         )
 
@@ -120,8 +119,9 @@ class Transfer(Completions, Shown):
         return Competitor(factor.name, agreeing, share, potentials)
 
     def _alignment(self, offers: Offers, receiver: int, donor: int) -> tuple[int, ...]:
-        published = self.filling.published
-        order = alignment_of(self.original, offers.keys, receiver, donor, positional=published)
+        order = alignment_of(
+            self.original, offers.keys, receiver, donor, positional=self.filling.to_the_letter
+        )
         return tuple(order.tolist())
 
     def _order_decided(self, offers: Offers, donor: int) -> bool:
@@ -161,15 +161,12 @@ class Transfer(Completions, Shown):
     @property
     def stand_in(self) -> str:
         """What groups, figures and completed models show of holes, where answers use more."""
-        if self.way == "one" or not self.is_open:
+        if self.way == "best" or not self.is_open:
             return ""
-        used = {
-            "posterior": "sum over all that compete",
-            "mean": "take the mean of those that compete",
-            "mixture": "mix all that compete",
-            "bounds": "give limits over all that compete",
-        }[self.way]
-        return f"groups and lifted models have the best table of each hole; answers {used}"
+        return (
+            "groups and lifted models have the best table of each hole; answers sum over all that "
+            "compete"
+        )
 
     def by_class(self) -> list[tuple[Record, Ints]]:
         """What was treated alike: one record for all, and the factors, by the first of them."""

@@ -5,156 +5,116 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from lifagu.basics.choices import RULES, UNKNOWN
+from lifagu.basics.choices import RULES, WAYS
 from lifagu.basics.inputs import chosen, flag, number, whole
 from lifagu.errors import ModelError, Remedy, listed
 
-FLAGS = (
-    "structure_only",
-    "published",
-    "evidence_in_roles",
-    "profiles",
-    "up_to_scale",
-    "commutative",
-    "keep_known",
-)
-MOST_STEPS, USUAL_STEPS = 10_000, 4
-# the settings that mean a rule
-_SETTING_OF = {"published": "published", "profiles": "profiles", "structure": "structure_only"}
+FLAGS = ("up_to_scale", "commutative", "keep_known")
+MOST_STEPS, USUAL_STEPS = 10_000, 2
 
 
 @dataclass(frozen=True)
 class Filling:
     """How unknown factors are filled, and how competing tables are used in answers.
 
-    By default a hole whose candidates all agree takes their table, as in LIFAGU; where tables
-    compete, or were estimated from records, cohorts of individuals say how likely each is, and
-    answers count them all. Arguments are aligned by role, and kinds are part of the role where
-    declared.
-
     Parameters
     ----------
     theta : float, optional
-        The share of candidates that must agree, 0 by default; naming it means the rule
-        "individuals" unless another one is named.
-    by : {"auto", "individuals", "share", "structure", "published", "steps", "profiles", "cohorts"}
-        The rule: as said above (auto, by default), whole individuals first, single factors in such
-        a place, the same without background knowledge, one of those below, or hidden cohorts of
-        individuals for every hole.
-    structure_only : bool
-        Neither kinds nor individuals count.
-    published : bool
-        The paper to the letter: structure only, evidence in roles, tables copied by position
-        where the ranges fit, along the paper's bijection where they do not.
-    evidence_in_roles : bool
-        Arguments with different evidence differ, as in the paper.
-    steps : int, optional
-        Compare neighbourhoods of 2, 4, 6, … steps, backing off where there is no candidate.
-    profiles : bool
-        Candidates are factors of individuals that agree with the owner on its other, informative
-        tables.
-    digits : int, optional
-        Tables equal to so many significant digits become the one declared first, everywhere.
+        The share of candidates that must agree under "lifagu" and "extended", 0 by default; naming
+        it means "extended" unless a rule is named.
+    by : {"auto", "lifagu", "extended"}
+        The rule. "auto", the default: a hole whose candidates all agree takes their table, as in
+        LIFAGU; where tables compete, or were estimated from records, cohorts of individuals say
+        how likely each is. "lifagu": the first paper to the letter, with structure only, evidence
+        in roles, tables copied by position where the ranges fit and along the paper's bijection
+        where they do not. "extended": its follow-up with kinds, and whole individuals first.
+    steps : int
+        How far "lifagu" and "extended" look: 2 is the paper's neighbourhood; with 4, 6, … factors
+        are compared by what is so far around them, backing off where there is no candidate.
     tolerance : float, optional
         Tables within so much of each other, as a share, become their mean, everywhere.
     up_to_scale : bool
         Tables that differ by a factor agree; the donor's is taken as it is.
     commutative : bool
-        digits and tolerance also bring tables together whose arguments are in another order.
+        tolerance also brings tables together whose arguments are in another order.
     keep_known : bool
         Cohorts leave tables that were estimated from records as they are.
     seed : int
         Where cohorts begin to look; the same seed finds the same cohorts.
-    unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
+    combine : {"average", "best"}, optional
         Answer with cohorts and tables as hidden variables of the model, so that observations tell
-        which they are; with the winning table of each class; with their share-weighted mean; over
-        all competing tables; or with limits over them. By default posterior with auto and cohorts,
-        one with other rules.
+        which they are (the default of "auto"), or with the best table of each hole (what "lifagu"
+        and "extended" always do).
+    interval : float, optional
+        Answers to questions about variables also have limits: between them lies this share of the
+        answers that one would have if the classes and tables of holes were known, drawn given the
+        evidence.
 
     Examples
     --------
-    >>> Filling().by, Filling().unknown, Filling(theta=0.5).by, Filling(theta=0.5).unknown
-    ('auto', 'posterior', 'individuals', 'one')
-    >>> Filling(profiles=True) == Filling(by="profiles"), Filling(by="steps").steps
-    (True, 4)
+    >>> Filling().by, Filling().combine, Filling(theta=0.5).by, Filling(theta=0.5).combine
+    ('auto', 'average', 'extended', 'best')
+    >>> Filling(by="lifagu") == Filling(by="lifagu", steps=2, theta=0.0)
+    True
     """
 
     theta: float | None = None
     by: str = ""
-    structure_only: bool = False
-    published: bool = False
-    evidence_in_roles: bool = False
     steps: int | None = None
-    profiles: bool = False
-    digits: int | None = None
     tolerance: float | None = None
     up_to_scale: bool = False
     commutative: bool = False
     keep_known: bool = False
     seed: int = 0
-    unknown: str = ""
+    combine: str = ""
+    interval: float | None = None
 
     def __post_init__(self) -> None:
         for name in FLAGS:
             flag(name, getattr(self, name))
-        if not (isinstance(self.by, str) and self.by == ""):
-            chosen("the rule to fill by", self.by, RULES)
         self._check()
-        rule = self._rule
-        if rule in _SETTING_OF:
-            object.__setattr__(self, _SETTING_OF[rule], True)
-        if rule == "steps" and self.steps is None:
-            object.__setattr__(self, "steps", USUAL_STEPS)
+        rule = self.by or ("auto" if self.theta is None else "extended")
+        self._check_with(rule)
         object.__setattr__(self, "by", rule)
         object.__setattr__(self, "theta", self.theta or 0.0)
-        if self.unknown == "":
-            usual = "posterior" if self.uses_cohorts else "one"
-            object.__setattr__(self, "unknown", usual)
-        if self.unknown == "posterior" and not self.uses_cohorts:
-            raise ModelError(
-                f"filling by {rule} finds no cohorts for observations to tell",
-                remedy=Remedy.COHORTS_OR_MIXTURE,
-            )
-
-    @property
-    def _rule(self) -> str:
-        """The rule that was named, or the one that a setting means."""
-        meant = (
-            "steps"
-            if self.steps is not None
-            else next((rule for rule, name in _SETTING_OF.items() if getattr(self, name)), "")
-        )
-        if self.by == "":
-            return meant or ("auto" if self.theta is None else "individuals")
-        if self.by == "auto" and self.theta:
-            raise ModelError("auto knows no theta", remedy=Remedy.THETA_BY_INDIVIDUALS)
-        if meant not in ("", self.by) and (self.by, meant) != ("steps", "structure"):
-            raise ModelError(
-                f"filling goes by {self.by} or by {meant}, not by both", remedy=Remedy.ONE_RULE
-            )
-        return self.by
+        object.__setattr__(self, "steps", self.steps or USUAL_STEPS)
+        object.__setattr__(self, "combine", self.combine or usual_way(rule))
 
     def _check(self) -> None:
-        """Refuse settings that mean nothing, alone or together."""
+        """Refuse settings that mean nothing."""
+        if not (isinstance(self.by, str) and self.by == ""):
+            chosen("the rule to fill by", self.by, RULES)
+        if not (isinstance(self.combine, str) and self.combine == ""):
+            chosen("combine", self.combine, WAYS)
         whole("seed", self.seed, 0)
         if self.theta is not None and not 0 <= number("theta", self.theta) <= 1:
             raise ModelError(f"theta must lie between 0 and 1, not {self.theta}")
+        if self.interval is not None and not 0 < number("interval", self.interval) < 1:
+            raise ModelError(f"the interval must lie between 0 and 1, not {self.interval}")
         if self.steps is not None and (
             not 2 <= whole("steps", self.steps, 0) <= MOST_STEPS or self.steps % 2
         ):
             raise ModelError(f"steps must be 2, 4, 6, …, up to {MOST_STEPS}, not {self.steps}")
-        if self.steps is not None and self.published:
+
+    def _check_with(self, rule: str) -> None:
+        """Refuse settings that cannot act with a rule."""
+        if self.interval is not None and (self.combine or usual_way(rule)) != "average":
             raise ModelError(
-                "the published algorithm knows no steps", remedy=Remedy.STEPS_OR_PUBLISHED
+                "an interval is about classes and tables that are averaged over, not about the "
+                "best ones; leave it out"
             )
-        if self.profiles and (self.structure_only or self.published or self.steps is not None):
+        if rule == "auto":
+            if self.theta:
+                raise ModelError("auto knows no theta", remedy=Remedy.NAME_RULE)
+            if (self.steps or USUAL_STEPS) != USUAL_STEPS:
+                raise ModelError("auto knows no steps", remedy=Remedy.NAME_RULE)
+            return
+        if self.combine == "average":
             raise ModelError(
-                "profiles cannot be combined with the published algorithm, with structure only "
-                "or with steps",
-                remedy=Remedy.NO_PROFILES,
+                f"{rule} finds no cohorts over which to average", remedy=Remedy.AUTO_OR_BEST
             )
-        if not (isinstance(self.unknown, str) and self.unknown == ""):
-            chosen("unknown", self.unknown, UNKNOWN)
+        if self.keep_known:
+            raise ModelError(f"{rule} leaves known tables as they are", remedy=Remedy.NO_KEEP_KNOWN)
 
     @classmethod
     def of(cls, settings: dict[str, Any]) -> Filling:
@@ -175,38 +135,26 @@ class Filling:
         return cls(**settings)
 
     @property
-    def uses_kinds(self) -> bool:
-        """Whether kinds and individuals count."""
-        return not (self.structure_only or self.published)
-
-    @property
-    def uses_evidence(self) -> bool:
-        """Whether what was observed tells arguments apart."""
-        return self.evidence_in_roles or self.published
+    def to_the_letter(self) -> bool:
+        """Whether the first paper decides: structure, evidence in roles, copies by position."""
+        return self.by == "lifagu"
 
     @property
     def uses_cohorts(self) -> bool:
         """Whether cohorts of individuals say how likely each table is."""
-        return self.by in ("auto", "cohorts")
+        return self.by == "auto"
 
-    def changes(self, unknown: bool, supported: bool) -> bool:
-        """Whether there is anything to do: holes, estimates to be cleaned, or tables to be merged.
-
-        Parameters
-        ----------
-        unknown : bool
-            Whether some table is unknown.
-        supported : bool
-            Whether some table has a support.
-
-        Returns
-        -------
-        bool
-        """
-        cleans = self.by == "cohorts" and not self.keep_known and self.unknown != "one"
-        return unknown or self.merges_tables or (supported and cleans)
+    @property
+    def is_wide(self) -> bool:
+        """Whether more than the paper's neighbourhood is compared."""
+        return (self.steps or USUAL_STEPS) > USUAL_STEPS
 
     @property
     def merges_tables(self) -> bool:
         """Whether almost equal tables become one, in the whole graph."""
-        return self.digits is not None or self.tolerance is not None
+        return self.tolerance is not None
+
+
+def usual_way(rule: str) -> str:
+    """How competing tables are used by a rule where nothing else is said."""
+    return "average" if rule == "auto" else "best"

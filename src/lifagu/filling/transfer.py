@@ -7,7 +7,7 @@ The differences to the paper, each of which can be switched off, are documented 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,12 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.basics.inputs import number
-from lifagu.basics.words import counted
-from lifagu.errors import ModelError, Remedy
+from lifagu.errors import ModelError
 from lifagu.filling.agreement import agreed_offers, unsettled
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.donors import Offers, offers_by_signature
 from lifagu.filling.individuals import company, factor_owners, offers_by_individual, told_apart
 from lifagu.filling.neighbourhood import hubs, neighbourhood_keys
-from lifagu.filling.profiles import offers_by_profile
 from lifagu.filling.result import Transfer
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import EvidenceLike
@@ -49,7 +47,7 @@ def transfer(
     theta : float
         The share of candidates that must agree, from 0 to 1.
     evidence : mapping or Evidence, optional
-        What was observed; tells arguments apart where `Filling` says so.
+        What was observed; tells arguments apart under "lifagu".
     **settings
         The others of `Filling`, such as ``steps=4``.
 
@@ -77,14 +75,8 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
             f"transfer takes a FactorGraph, not {type(graph).__name__}; ground a relational model "
             "first"
         )
-    if filling.profiles and not len(graph.individuals):
-        raise ModelError(
-            "profiles compare individuals, and no variable declares one", remedy=Remedy.NO_PROFILES
-        )
     graph, drift, equality = _merged(graph, filling)
-    if filling.by == "cohorts":
-        return _by_cohorts(graph, filling, equality, drift)
-    if not filling.changes(len(graph.unknown) > 0, graph.support is not None):
+    if not (len(graph.unknown) or filling.merges_tables):
         nobody = np.full(len(graph.factor_names), -1)
         return Transfer(graph, filling, (), np.zeros_like(nobody), nobody, equality, drift)
     plain = _by_agreement(graph, filling, evidence, equality, drift)
@@ -96,26 +88,22 @@ def _by_agreement(
 ) -> Transfer:
     """Every hole from candidates in such a place, by how many of them agree."""
     seen = graph.evidence(evidence)
-    observed = seen if filling.uses_evidence else None
-    roles = variable_roles(graph, kinds=filling.uses_kinds, evidence=observed)
+    literal = filling.to_the_letter
+    roles = variable_roles(graph, kinds=not literal, evidence=seen if literal else None)
     keys = roles[graph.arguments]
     tables = scaled_tables(graph.tables) if filling.up_to_scale else graph.tables
-    positional = np.zeros_like(keys) if filling.published else keys
     align = partial(aligned_tables, graph, tables)
-    aligned = align(positional)
+    aligned = align(np.zeros_like(keys) if literal else keys)
     signatures = factor_signatures(graph.offsets, keys)
-    whole = bool(len(graph.individuals)) and filling.by in ("auto", "individuals")
+    whole = bool(len(graph.individuals)) and not (literal or filling.is_wide)
     owners = factor_owners(graph) if whole else np.full(len(graph.factor_names), -1)
-    if filling.profiles:
-        offers = _offers_with_profiles(graph, signatures, aligned, keys)
-    elif filling.steps is None:
+    if filling.is_wide:
+        depth, around = int(filling.steps or 0) // 2, hubs(graph, kinds=not literal)
+        levels = neighbourhood_keys(graph, roles, aligned, depth, around)
+        offers = _offers_with_back_off(graph, tables, levels, literal)
+    else:
         companions = company(graph)[graph.arguments]
         offers = _plain_offers(graph, signatures, aligned, keys, owners, companions, align)
-    else:
-        levels = neighbourhood_keys(
-            graph, roles, aligned, filling.steps // 2, hubs(graph, kinds=filling.uses_kinds)
-        )
-        offers = _offers_with_back_off(graph, tables, levels)
     return Transfer(graph, filling, tuple(offers), signatures, owners, equality, drift)
 
 
@@ -131,23 +119,10 @@ def _with_cohorts(plain: Transfer) -> Transfer:
     places = places_of_individuals(graph, rest)
     if len(places.left) == len(rest):  # nobody can say anything about them
         return plain
-    return _found_by_cohorts(plain, places, settled)
+    return found_by_cohorts(plain, places, settled)
 
 
-def _by_cohorts(
-    graph: FactorGraph, filling: Filling, equality: str, drift: Drift | None
-) -> Transfer:
-    """Every hole with a probability for each table, by hidden cohorts of individuals."""
-    from lifagu.filling.cohorts.places import places_of_individuals
-
-    keys = variable_roles(graph)[graph.arguments]
-    signatures = factor_signatures(graph.offsets, keys)
-    nobody = np.full(len(graph.factor_names), -1)
-    empty = Transfer(graph, filling, (), signatures, nobody, equality, drift)
-    return _found_by_cohorts(empty, places_of_individuals(graph, graph.unknown), [])
-
-
-def _found_by_cohorts(
+def found_by_cohorts(
     plain: Transfer, places: PlacesOfIndividuals, settled: Sequence[Offers]
 ) -> Transfer:
     """A transfer in which cohorts fill what is not settled."""
@@ -174,7 +149,7 @@ def transfer_types(
     """
     tables = scaled_tables(graph.tables) if filling.up_to_scale else graph.tables
     align = partial(aligned_tables, graph, tables)
-    aligned = align(np.zeros_like(keys) if filling.published else keys)
+    aligned = align(np.zeros_like(keys) if filling.to_the_letter else keys)
     signatures = factor_signatures(graph.offsets, keys)
     offers = tuple(
         _plain_offers(graph, signatures, aligned, keys, owners, companions, align, sizes)
@@ -185,20 +160,15 @@ def transfer_types(
 
 def _merged(graph: FactorGraph, filling: Filling) -> tuple[FactorGraph, Drift | None, str]:
     """The graph with almost equal tables merged, how far they moved, and how they were compared."""
-    digits, tolerance, up_to_scale = filling.digits, filling.tolerance, filling.up_to_scale
-    scale = ["up to a factor"] * up_to_scale
-    if not filling.merges_tables:
+    tolerance, up_to_scale = filling.tolerance, filling.up_to_scale
+    scale = ["up to a factor"] if up_to_scale else []
+    if tolerance is None:
         return graph, None, "".join(scale) or "exactly"
     orders = None
     if filling.commutative:
-        orders = canonical_orders(compared(graph.tables, digits, up_to_scale), tolerance or 0.0)
-    merged = merge_tables(
-        graph, digits=digits, tolerance=tolerance, up_to_scale=up_to_scale, orders=orders
-    )
-    closeness = (
-        f"within {tolerance:g}" if digits is None else f"to {counted(digits, 'significant digit')}"
-    )
-    change = f"{closeness} (largest relative change {rounded_up(merged.largest_change)})"
+        orders = canonical_orders(compared(graph.tables, up_to_scale), tolerance)
+    merged = merge_tables(graph, tolerance, up_to_scale=up_to_scale, orders=orders)
+    change = f"within {tolerance:g} (largest relative change {rounded_up(merged.largest_change)})"
     return merged.graph, merged.drift, " and ".join([change, *scale])
 
 
@@ -233,28 +203,15 @@ def _plain_offers(
     )
 
 
-def _offers_with_profiles(
-    graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints
-) -> Iterator[Offers]:
-    """From owners that agree on other tables, else from all factors in such a place."""
-    offers = offers_by_profile(graph, signatures, aligned, keys)
-    yield offers
-    rest = np.setdiff1d(graph.unknown, offers.receivers)
-    plain = offers_by_signature(
-        rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys
-    )
-    yield replace(plain, agreed=np.zeros(len(plain.first) - 1, dtype=np.int64))
-
-
 def _offers_with_back_off(
-    graph: FactorGraph, tables: Tables, levels: Sequence[Ints]
+    graph: FactorGraph, tables: Tables, levels: Sequence[Ints], positional: bool
 ) -> Iterator[Offers]:
     """From the widest neighbourhood to the narrowest; classes without a candidate go on."""
     rest = graph.unknown
     known = np.flatnonzero(graph.factor_table >= 0)
     for depth in range(len(levels), 0, -1):
         keys = levels[depth - 1]
-        aligned = aligned_tables(graph, tables, keys)
+        aligned = aligned_tables(graph, tables, np.zeros_like(keys) if positional else keys)
         offers = offers_by_signature(
             rest, known, factor_signatures(graph.offsets, keys), aligned, keys, steps=2 * depth
         )

@@ -98,7 +98,7 @@ class Answer(Frozen, Shown, LookedUp[str | Labels, float]):
     by_cohorts : int
         How many of these were filled by hidden cohorts of individuals.
     lower, upper : array or None
-        The smallest and largest probabilities over all competing tables, where asked for.
+        Limits of the probabilities, from draws of what is hidden, where asked for.
     convergence : Convergence or None
         Of belief propagation, how far it came; None for exact engines.
     error : array or None

@@ -1,4 +1,4 @@
-"""Almost equal numbers and rows of numbers: to some digits, or within a factor of each other.
+"""Almost equal numbers and rows of numbers: within a factor of each other.
 
 Groups never chain: each is narrow as a whole, and none depends on the order of rows.
 """
@@ -9,48 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, group_rows
-
-# each the double nearest to it
-POWERS = np.array([float(f"1e{power}") for power in range(-300, 309)])
-LOWEST, HIGHEST = 1e-270, 1e290  # between these powers of ten neither underflow nor overflow below
-
-
-def significant(values: Floats, digits: int) -> Floats:
-    """Numbers ≥ 0 rounded to significant digits, half to even as in print; equal bit by bit.
-
-    Multiplying by a power of ten rounds at most twice; where that could decide, the number is
-    printed.
-
-    >>> significant(np.array([0.123456, 0.1234001, 0.0, 99999.0]), 3).tolist()
-    [0.123, 0.123, 0.0, 100000.0]
-    """
-    result = np.zeros(len(values))
-    usual = (values > LOWEST) & (values < HIGHEST)
-    numbers = values[usual]
-    power = np.floor(np.log10(numbers)).astype(np.int64)
-    power += (numbers >= _power(power + 1)).astype(np.int64) - (numbers < _power(power))
-    scaled = numbers * _power(digits - 1 - power)
-    doubtful = np.abs(scaled - np.floor(scaled) - 0.5) <= scaled * 2.0**-51
-    result[usual] = _decimal(np.rint(scaled), power - digits + 1)
-    rest = (values > 0) & ~usual
-    rest[np.flatnonzero(usual)[doubtful]] = True
-    result[rest] = [float(f"{value:.{digits - 1}e}") for value in values[rest].tolist()]
-    return result
-
-
-def _power(exponents: Ints) -> Floats:
-    return POWERS[exponents + 300]
-
-
-def _decimal(mantissas: Floats, exponents: Ints) -> Floats:
-    """The doubles nearest to mantissa × 10^exponent."""
-    up, down = _power(np.maximum(exponents, 0)), _power(np.maximum(-exponents, 0))
-    result = np.where(exponents < 0, mantissas / down, mantissas * up)
-    # up to there the power is exact, so that one operation rounds once
-    rest = np.flatnonzero(np.abs(exponents) > 22)
-    pairs = zip(mantissas[rest].tolist(), exponents[rest].tolist(), strict=True)
-    result[rest] = [float(f"{int(mantissa)}e{exponent}") for mantissa, exponent in pairs]
-    return result
 
 
 def ranks(values: Floats, tolerance: float = 0.0) -> Ints:

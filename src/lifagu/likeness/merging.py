@@ -1,4 +1,4 @@
-"""When are two tables equal? Exactly, or on request to some digits, within a tolerance, to scale.
+"""When are two tables equal? Exactly, or on request within a tolerance, up to scale.
 
 To some digits and within a tolerance, tables are replaced by one they share, and how far each
 potential moved is kept (`Drift`). Up to a factor, nothing is replaced: tables agree, and each
@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, as_ids, first_places, frozen
-from lifagu.basics.inputs import flag, instance, number, whole
-from lifagu.errors import ModelError, Remedy
+from lifagu.basics.inputs import flag, instance, number
+from lifagu.errors import ModelError
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.tables import GivenTables, Tables, tables_by_axes, turned
-from lifagu.likeness.close_numbers import narrow_groups, significant
+from lifagu.likeness.close_numbers import narrow_groups
 from lifagu.likeness.tolerance_bound import Drift
 
 SCALE_TOLERANCE = 1e-12  # tables are equal up to a factor within this, as dividing is not exact
@@ -43,38 +43,8 @@ class Merged(NamedTuple):
         return self.drift.largest_change
 
 
-def round_tables(graph: FactorGraph, digits: int) -> Merged:
-    """Replace tables that are equal after rounding to some digits by the one declared first.
-
-    Parameters
-    ----------
-    graph : FactorGraph
-        The graph.
-    digits : int
-        How many significant digits count, 1 to 15.
-
-    Returns
-    -------
-    Merged
-        The new graph, and how far potentials moved.
-
-    Examples
-    --------
-    >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2])
-    >>> rounded = round_tables(graph.factor("g", "A", [1, 2.0001]).graph(), 3)
-    >>> len(rounded.graph.tables), round(rounded.largest_change, 7)
-    (1, 5e-05)
-    """
-    return merge_tables(graph, digits=digits)
-
-
 def merge_tables(
-    graph: FactorGraph,
-    *,
-    digits: int | None = None,
-    tolerance: float | None = None,
-    up_to_scale: bool = False,
-    orders: Ints | None = None,
+    graph: FactorGraph, tolerance: float, *, up_to_scale: bool = False, orders: Ints | None = None
 ) -> Merged:
     """Replace tables over the same ranges that are almost equal by one table; near-linear.
 
@@ -82,9 +52,7 @@ def merge_tables(
     ----------
     graph : FactorGraph
         The graph.
-    digits : int, optional
-        Tables equal after rounding to so many significant digits become the one declared first.
-    tolerance : float, optional
+    tolerance : float
         Tables are grouped so that no potential in a group exceeds 1 + tolerance times another at
         its place, zeros only with zeros; each becomes the mean over the factors in its group.
     up_to_scale : bool
@@ -101,7 +69,7 @@ def merge_tables(
     Raises
     ------
     ModelError
-        If both digits and a tolerance are given, or one of them is out of range.
+        If the tolerance is out of range, or orders are none.
 
     Examples
     --------
@@ -112,36 +80,31 @@ def merge_tables(
     """
     instance("merge_tables", graph, FactorGraph)
     flag("up_to_scale", up_to_scale)
-    if digits is not None and tolerance is not None:
-        what = "tables are merged to some digits or within a tolerance, not both"
-        raise ModelError(what, remedy=Remedy.DIGITS_OR_TOLERANCE)
-    if digits is not None and not 1 <= whole("digits", digits, 0) <= 15:
-        raise ModelError(f"digits must lie between 1 and 15, not {digits}")
-    if tolerance is not None and not 0 <= number("tolerance", tolerance) < 1:
+    if not 0 <= number("tolerance", tolerance) < 1:
         raise ModelError(f"the tolerance must lie between 0 and 1, not {tolerance}")
     tables = graph.tables
     if orders is not None:
         orders = _checked_orders(tables, orders)
     listed = tables if orders is None else turned(tables, orders)
     uses = np.bincount(graph.factor_table[graph.factor_table >= 0], minlength=len(tables))
-    values = _merged_values(listed, uses, digits, tolerance, up_to_scale)
+    values = _merged_values(listed, uses, tolerance, up_to_scale)
     merged = replace(listed, values=frozen(values))
     new = merged if orders is None else turned(merged, inverse_orders(tables, orders))
     drift = Drift.between(tables, new, graph.factor_table)
     return Merged(graph.refilled(GivenTables(new.values, new.offsets), graph.factor_table), drift)
 
 
-def compared(tables: Tables, digits: int | None, up_to_scale: bool) -> Tables:
-    """The tables as they are compared: divided by their largest potential, rounded, or as is."""
+def compared(tables: Tables, up_to_scale: bool) -> Tables:
+    """The tables as they are compared: divided by their largest potential, or as is."""
     values = tables.values
     if up_to_scale:
         values = values / np.repeat(_largest(tables), np.diff(tables.offsets))
-    return replace(tables, values=frozen(values if digits is None else significant(values, digits)))
+    return replace(tables, values=frozen(values))
 
 
 def scaled_tables(tables: Tables) -> Tables:
     """The tables divided by their largest potential; equal up to a factor is equal bit by bit."""
-    scaled = compared(tables, None, up_to_scale=True)
+    scaled = compared(tables, up_to_scale=True)
     values = scaled.values.copy()
     for numbers, _, rows in tables_by_axes(scaled):
         groups = narrow_groups(rows, SCALE_TOLERANCE)
@@ -153,7 +116,7 @@ def scaled_tables(tables: Tables) -> Tables:
 def equal_up_to_scale(tables: Tables) -> Ints:
     """For each table the first one that equals it up to a factor."""
     first = np.arange(len(tables))
-    for numbers, _, rows in tables_by_axes(compared(tables, None, up_to_scale=True)):
+    for numbers, _, rows in tables_by_axes(compared(tables, up_to_scale=True)):
         groups = narrow_groups(rows, SCALE_TOLERANCE)
         first[numbers] = numbers[first_places(groups)[groups]]
     return first
@@ -181,9 +144,7 @@ def _checked_orders(tables: Tables, given: Ints) -> Ints:
     return orders
 
 
-def _merged_values(
-    tables: Tables, uses: Ints, digits: int | None, tolerance: float | None, up_to_scale: bool
-) -> Floats:
+def _merged_values(tables: Tables, uses: Ints, tolerance: float, up_to_scale: bool) -> Floats:
     """All potentials once almost equal tables are replaced; uses[t]: factors that have table t."""
     values = tables.values.copy()
     scale = _largest(tables) if up_to_scale else np.ones(len(tables))
@@ -191,13 +152,9 @@ def _merged_values(
         rows = old / scale[numbers, None]
         # zeros only match zeros
         rows[(rows == 0) & (old > 0)] = np.finfo(np.float64).smallest_subnormal
-        seen = rows if digits is None else significant(rows.reshape(-1), digits).reshape(rows.shape)
-        groups = narrow_groups(seen, tolerance or 0.0)
-        first = first_places(groups)
-        shared = rows[first] if digits is not None else _means(rows, groups, uses[numbers])
+        groups = narrow_groups(rows, tolerance)
+        shared = _means(rows, groups, uses[numbers])
         several = (np.bincount(groups) > 1)[groups]
-        if digits is not None:
-            several &= first[groups] != np.arange(len(numbers))
         new = np.where(several[:, None], shared[groups] * scale[numbers, None], old)
         new = np.where(((new > 0) == (old > 0)).all(axis=1, keepdims=True), new, old)
         values[tables.offsets[numbers, None] + np.arange(old.shape[1])] = new

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
-from lifagu.basics.choices import LIFTED_ENGINES, SEVERAL
-from lifagu.basics.html import Shown
+from lifagu.basics.choices import LIFTED_ENGINES
 from lifagu.errors import ModelError, NoAnswerError, Remedy
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.inference.answer import Answer
 from lifagu.inference.prepared import Asked, Planned, Result
 from lifagu.questions import in_memory
 from lifagu.questions.place import HERE
@@ -40,10 +38,7 @@ def plan(
 ) -> Asked:
     """Plan the answers to questions, none for log Z alone."""
     asked = [name for question in questions for name in question]
-    case, unknown = with_guests_that_matter(case, asked), case.way
-    if not questions and unknown in SEVERAL:
-        what = f"log Z does not exist for {unknown}, which is about several models"
-        raise NoAnswerError(what, remedy=Remedy.ONE_MODEL)
+    case = with_guests_that_matter(case, asked)
     where = choose(case, "ask" if questions else "log_partition", engine)
     if where.on != "memory":
         from lifagu.questions.by_sql.asking import plan_by_sql
@@ -53,12 +48,18 @@ def plan(
     _refuse_relations(case, asked)
     model, evidence = subject(case, engine)
     refuse_conditions(case, asked, evidence)
-    certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.room
-    way = "one" if certain else unknown
+    way = "best" if isinstance(model, FactorGraph | ParfactorGraph) else case.way
     planned = prepare(
-        model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp
+        model, questions, evidence, combine=way, engine=engine, memory_limit=case.room, bp=bp
     )
-    return Certain(planned, unknown) if certain and unknown in SEVERAL else planned
+    if case.filling is None or case.filling.interval is None:
+        return planned
+    from lifagu.questions.intervals import WithIntervals
+
+    if engine == "bp" or not questions:
+        raise ModelError("an interval is about exact answers about variables; leave it out")
+    share, seed = case.filling.interval, case.filling.seed
+    return WithIntervals(planned, model, in_memory.bound(case), share, seed, case.room)
 
 
 def _refuse_relations(case: Statement, names: Iterable[str]) -> None:
@@ -136,7 +137,7 @@ def subject(
         return in_memory.grounded(case), seen
     moved = in_memory.transferred(case)
     lifts = classes and isinstance(model, ParfactorGraph) and engine in LIFTED_ENGINES
-    if lifts and moved.way == "one" and moved.equality == "exactly":
+    if lifts and moved.way == "best" and moved.equality == "exactly":
         return in_memory.lifted(case), dict(seen)
     return moved, seen
 
@@ -170,14 +171,9 @@ def plan_best(case: Statement, engine: str) -> Planned[Best | RelationalBest]:
 def _plan_one(
     case: Statement, prepare: Any, model: Any, evidence: EvidenceLike, engine: str
 ) -> Any:
-    """A plan on one model; where nothing is unknown, all ways to use competing tables agree."""
-    unknown = case.way
-    if unknown in SEVERAL:
-        raise ModelError(
-            f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_MODEL
-        )
-    way = "one" if isinstance(model, FactorGraph | ParfactorGraph) else unknown
-    return prepare(model, evidence, unknown=way, engine=engine, memory_limit=case.room)
+    """A plan on one model; where nothing is unknown, there is nothing to combine."""
+    way = "best" if isinstance(model, FactorGraph | ParfactorGraph) else case.way
+    return prepare(model, evidence, combine=way, engine=engine, memory_limit=case.room)
 
 
 def merging(case: Statement, engine: str) -> Merging | None:
@@ -194,7 +190,7 @@ def merging(case: Statement, engine: str) -> Merging | None:
         return None
     from lifagu.likeness.tolerance_bound import Merging
 
-    bounded = model.way == "one" and engine != "bp"
+    bounded = model.way == "best" and engine != "bp"
     return Merging(model.equality, model.bound(evidence) if bounded else None)
 
 
@@ -203,33 +199,3 @@ def only_log_partition(result: Result) -> float:
     if result.log_partition is None:
         raise NoAnswerError("log Z was left out")
     return result.log_partition
-
-
-# ---- answers that are put together here
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Certain(Shown):
-    """Questions to a model in which nothing competes: mixtures are answers, bounds are narrow."""
-
-    asked: Asked
-    unknown: str
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks beside the answers."""
-        return self.asked.notes
-
-    def __str__(self) -> str:
-        return str(self.asked)
-
-    def run(self, progress: Any = None) -> Result:
-        """Compute the answers."""
-        result = self.asked.run(progress)
-        return Result(list(map(self._shown, result.answers)), None, result.notes)
-
-    def _shown(self, answer: Answer) -> Answer:
-        answer = replace(answer, log_partition=None)
-        if self.unknown == "mixture":
-            return answer
-        return replace(answer, lower=answer.probabilities, upper=answer.probabilities)

@@ -151,8 +151,8 @@ class Case(CaseAnswers, Shown):
         ----------
         filling : Filling, optional
             All settings in one value, instead of those below.
-        by : {"individuals", "share", "structure", "published", "steps", "profiles", "cohorts"}
-            The rule, optional; "individuals" is the usual one.
+        by : {"auto", "lifagu", "extended"}
+            The rule, optional; "auto" is the usual one.
         **settings
             As in `Filling`, such as ``theta=0.5``.
 
@@ -355,7 +355,7 @@ class Case(CaseAnswers, Shown):
         folds: int = 1,
         only: Sequence[str] = (),
         fill: Sequence[str] = (),
-        unknown: str | Sequence[str] = "",
+        combine: str | Sequence[str] = "",
         engine: EngineName = "auto",
     ) -> Validation:
         """Hide observed cells, predict them from all the others, and score what comes back.
@@ -375,8 +375,8 @@ class Case(CaseAnswers, Shown):
         only : sequence of str
             The relations whose cells are hidden and scored; all by default.
         fill : sequence of str
-            Rules of filling to compare, such as "individuals"; that of the case by default.
-        unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
+            Rules of filling to compare, such as "extended"; that of the case by default.
+        combine : {"average", "best"}, optional
             How all of them use competing tables; by default each as it usually does. Several in a
             list are compared, too.
         engine : {"auto", "lifted", "ground", "bp"}
@@ -397,7 +397,7 @@ class Case(CaseAnswers, Shown):
         from lifagu.questions.validating.validate import validate
 
         hiding = hiding_of(hide, hide_individuals, hidden, seed, folds, only)
-        return validate(self, hiding, ways(self.filling, fill, unknown), engine)
+        return validate(self, hiding, ways(self.filling, fill, combine), engine)
 
     def draw(self, what: Figure | None = None) -> Scene:
         """A figure of the case, which notebooks show.

@@ -170,7 +170,9 @@ class CaseContents(Statement):
         """
         case = self
         if self.filling is not None and self.filling.by == "auto":
-            named = replace(self.filling, by="individuals", unknown="one")
+            named = replace(
+                self.filling, by="extended", combine="best", keep_known=False, interval=None
+            )
             case = replace(self, filling=named)
         return case.transfer.filled_by_theta()
 

@@ -54,7 +54,7 @@ def doubts(moved: Transfer) -> tuple[Doubt, ...]:
     >>> print(*doubts(transfer(builder.graph())))
     fF: 1 of 5 agree: hardly better than a guess
     """
-    if moved.way != "one" or not moved.guesses.any():
+    if moved.way != "best" or not moved.guesses.any():
         return ()
     places = np.searchsorted(moved.unknown, moved.transferred)
     sorts, titles = factor_sorts(moved.original, moved.transferred)

@@ -261,6 +261,6 @@ def _loans(moved: Transfer) -> tuple[list[Loan], dict[int, str]]:
         for receiver, donor in zip(receivers.tolist(), donors.tolist(), strict=True)
     )
     return [
-        Loan(receiver, donor, shares[receiver], reasons[receiver], records[receiver].way == "one")
+        Loan(receiver, donor, shares[receiver], reasons[receiver], records[receiver].way == "best")
         for receiver, donor in pairs
     ], reasons

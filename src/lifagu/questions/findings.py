@@ -125,7 +125,7 @@ class Lift(Frozen, Shown):
 
     transfer: a record for each unknown factor; on an engine one factor stands for all that are
     treated alike, factor f for sizes[f] of them. way: how competing tables are used, as in
-    `Filling.unknown`. coloured: what looks alike, where somebody looked. evidence: what was
+    `Filling.combine`. coloured: what looks alike, where somebody looked. evidence: what was
     observed, bound to the transfer's graph; None on an engine.
     """
 
@@ -239,7 +239,7 @@ class Lift(Frozen, Shown):
     @property
     def bound(self) -> Bound | None:
         """How far answers can be off because tables were merged; None if none were, or unknown."""
-        return self.transfer.bound(self.evidence) if self.way == "one" else None
+        return self.transfer.bound(self.evidence) if self.way == "best" else None
 
     def __repr__(self) -> str:
         left = self.unknown - self.filled
@@ -415,7 +415,7 @@ class Imputed(Lift):
     def _tables(self) -> Columns:
         """One row per filled factor: its arguments in the order of its table, and potentials."""
         moved = self.transfer
-        graph = moved.averaged() if self.way == "mean" else moved.graph
+        graph = moved.graph
         arguments, ends = taken_lists(graph.offsets, graph.arguments, moved.transferred)
         tables, table_of = declared_tables(graph)
         lengths = np.array([len(each) for each in tables], dtype=np.int64)

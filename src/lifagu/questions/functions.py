@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from lifagu.basics.choices import UNKNOWN, EngineName, Unknown
+from lifagu.basics.choices import WAYS, EngineName, Way
 from lifagu.basics.inputs import chosen
 from lifagu.basics.progress import Progress, Tell
 from lifagu.errors import ModelError, Remedy
@@ -29,7 +29,7 @@ Model = FactorGraph | ParfactorGraph | Transfer
 
 
 def _case(
-    model: Model, evidence: EvidenceLike, unknown: Unknown | Literal[""], memory_limit: int | None
+    model: Model, evidence: EvidenceLike, combine: Way | Literal[""], memory_limit: int | None
 ) -> Case:
     """The case of a model whose holes stay, or of a transfer."""
     if not isinstance(model, FactorGraph | ParfactorGraph | Transfer):
@@ -38,12 +38,12 @@ def _case(
             f"{type(model).__name__}"
         )
     case = open_case(model, memory_limit=memory_limit)
-    as_it_is = isinstance(unknown, str) and unknown == ""
+    as_it_is = isinstance(combine, str) and combine == ""
     if isinstance(model, Transfer):
-        filling = model.filling if as_it_is else replace(model.filling, unknown=unknown)
+        filling = model.filling if as_it_is else replace(model.filling, combine=combine)
         return case.fill(filling).observe(evidence)
-    if not as_it_is and chosen("unknown", unknown, UNKNOWN) != "one":
-        raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
+    if not as_it_is and chosen("combine", combine, WAYS) != "best":
+        raise ModelError(f"{combine} is about competing tables", remedy=Remedy.ASK_TRANSFER)
     return case.unfilled().observe(evidence)
 
 
@@ -51,7 +51,7 @@ def query(
     model: Model,
     *variables: str,
     evidence: EvidenceLike = None,
-    unknown: Unknown | Literal[""] = "",
+    combine: Way | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Answer:
@@ -65,7 +65,7 @@ def query(
         Names of variables.
     evidence : mapping or Evidence, optional
         Name → label, or name → {label: likelihood}.
-    unknown : {"posterior", "one", "mean", "mixture", "bounds"}, optional
+    combine : {"average", "best"}, optional
         How a transfer's tables are used: the winning one of each class, their share-weighted mean,
         the average of the answers over all competing tables, or limits over them; by default as
         the transfer says: one, by cohorts mean.
@@ -85,7 +85,7 @@ def query(
     >>> query(graph, "A")["true"]
     0.75
     """
-    return _case(model, evidence, unknown, memory_limit).ask(*variables, engine=engine)
+    return _case(model, evidence, combine, memory_limit).ask(*variables, engine=engine)
 
 
 def queries(
@@ -93,7 +93,7 @@ def queries(
     questions: Iterable[str | tuple[str, ...]],
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown | Literal[""] = "",
+    combine: Way | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> list[Answer]:
@@ -105,7 +105,7 @@ def queries(
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
     questions : iterable of str or tuple of str
         A name asks for a marginal, a tuple of names for a joint answer.
-    evidence, unknown, engine, memory_limit
+    evidence, combine, engine, memory_limit
         As for `query`.
 
     Returns
@@ -119,14 +119,14 @@ def queries(
     >>> [round(answer["true"], 6) for answer in queries(graph, ["A", "B"])]
     [0.75, 0.5]
     """
-    return _case(model, evidence, unknown, memory_limit).ask_each(questions, engine=engine)
+    return _case(model, evidence, combine, memory_limit).ask_each(questions, engine=engine)
 
 
 def log_partition(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown | Literal[""] = "",
+    combine: Way | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> float:
@@ -136,7 +136,7 @@ def log_partition(
     ----------
     model : FactorGraph, ParfactorGraph or Transfer
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
-    evidence, unknown, engine, memory_limit
+    evidence, combine, engine, memory_limit
         As for `query`.
 
     Returns
@@ -150,14 +150,14 @@ def log_partition(
     >>> round(math.exp(log_partition(graph)), 9)
     4.0
     """
-    return _case(model, evidence, unknown, memory_limit).log_partition(engine=engine)
+    return _case(model, evidence, combine, memory_limit).log_partition(engine=engine)
 
 
 def marginals(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown | Literal[""] = "",
+    combine: Way | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Marginals:
@@ -167,7 +167,7 @@ def marginals(
     ----------
     model : FactorGraph, ParfactorGraph or Transfer
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
-    evidence, unknown, engine, memory_limit
+    evidence, combine, engine, memory_limit
         As for `query`.
 
     Returns
@@ -182,14 +182,14 @@ def marginals(
     >>> marginals(graph.factor("f", ["A", "B"], [1, 0, 1, 2]).graph())["A"]
     {'false': 0.25, 'true': 0.75}
     """
-    return _case(model, evidence, unknown, memory_limit).marginals(engine=engine)
+    return _case(model, evidence, combine, memory_limit).marginals(engine=engine)
 
 
 def map_assignment(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: Unknown | Literal[""] = "",
+    combine: Way | Literal[""] = "",
     engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Best | RelationalBest:
@@ -199,7 +199,7 @@ def map_assignment(
     ----------
     model : FactorGraph, ParfactorGraph or Transfer
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
-    evidence, unknown, engine, memory_limit
+    evidence, combine, engine, memory_limit
         As for `query`.
 
     Returns
@@ -212,7 +212,7 @@ def map_assignment(
     >>> map_assignment(graph.factor("f", ["A", "B"], [1, 0, 1, 2]).graph()).assignment
     {'A': 'true', 'B': 'true'}
     """
-    return _case(model, evidence, unknown, memory_limit).most_probable(engine=engine)
+    return _case(model, evidence, combine, memory_limit).most_probable(engine=engine)
 
 
 def impute(

@@ -17,13 +17,13 @@ from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
 HIDDEN = ("table of ", "class of ")
 
 
-def check_asked(moved: Transfer, names: Iterable[str], unknown: str) -> None:
+def check_asked(moved: Transfer, names: Iterable[str], combine: str) -> None:
     """Refuse names of nothing; those of what is hidden may be asked where answers sum over it."""
     known = moved.original.variable_names
     for name in dict.fromkeys(names):
-        if known.find(name) is not None or (unknown == "posterior" and _place(moved, name) >= 0):
+        if known.find(name) is not None or (combine == "average" and _place(moved, name) >= 0):
             continue
-        if not name.startswith(HIDDEN) or unknown != "posterior":
+        if not name.startswith(HIDDEN) or combine != "average":
             known.number(name)  # which says that there is none
         hidden = _hidden(moved)
         there = listed(hidden, 3) if hidden else "nothing"

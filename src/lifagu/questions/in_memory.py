@@ -32,15 +32,14 @@ def is_whole(case: Statement) -> bool:
         return False
     if case.added or case.admitted:
         return False
-    return filling is None or not filling.changes(unknown=False, supported=model.has_support)
+    return filling is None or not filling.merges_tables
 
 
 def fills(case: Statement) -> bool:
-    """Whether holes are filled, or tables merged or cleaned; else the model answers as it is."""
+    """Whether holes are filled, or tables merged; else the model answers as it is."""
     if case.filling is None:
         return False
-    graph = grounded(case)
-    return case.filling.changes(len(graph.unknown) > 0, graph.support is not None)
+    return len(grounded(case).unknown) > 0 or case.filling.merges_tables
 
 
 def grounded(case: Statement) -> FactorGraph:
@@ -198,20 +197,20 @@ def transferred(case: Statement) -> Transfer:
         if case.admitted:
             from lifagu.questions.admission import filled_with_guests
 
-            before, plain = before_admission(case), replace(filling, unknown="one")
+            before, plain = before_admission(case), replace(filling, combine="best", interval=None)
             moved = transferred(replace(before, filling=plain))
             return filled_with_guests(guests_of(case), grounded(before), moved, plain)
         graph = grounded(case)
-        evidence = bound(case) if filling.uses_evidence else None
+        evidence = bound(case) if filling.to_the_letter else None
         case.place.progress.stage("filling unknown factors")
-        return fill(graph, replace(filling, unknown="one"), evidence)
+        return fill(graph, replace(filling, combine="best", interval=None), evidence)
 
     key = transfer_key(case)
     moved = case.opened.once(key, compute)
-    if moved.filling.unknown == filling.unknown:
+    if moved.filling.combine == filling.combine:
         return moved
     # records that say so, kept beside the others
-    return case.opened.once((filling.unknown, *key), lambda: moved.answering(filling.unknown))
+    return case.opened.once((filling.combine, *key), lambda: moved.answering(filling.combine))
 
 
 def lifted(case: Statement) -> ParfactorGraph:
@@ -243,9 +242,9 @@ def without_side_effects(case: Statement) -> FactorGraph:
 
 def transfer_key(case: Statement) -> tuple[Hashable, ...]:
     """What a transfer depends on: evidence only where it tells arguments apart."""
-    filling = case.filling and replace(case.filling, unknown="one")
+    filling = case.filling and replace(case.filling, combine="best", interval=None)
     seen: Hashable = None
-    if filling is not None and filling.uses_evidence:
+    if filling is not None and filling.to_the_letter:
         seen = case.keeps_own, tuple(map(_value_of, case.layers))
     return "transfer", case.added, case.admitted, filling, seen, conditions_key(case)
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lifagu.basics.choices import SEVERAL
 from lifagu.errors import LifaguError
 from lifagu.questions import in_memory
 from lifagu.questions.asking import plan
@@ -46,7 +45,7 @@ class Move:
 
 def moved_by_adding(case: Statement, names: Iterable[str]) -> Move | None:
     """The largest move among these variables and the shared ones; None if there is none to tell."""
-    if not case.added or case.filling is None or case.place.on not in HERE or case.way in SEVERAL:
+    if not case.added or case.filling is None or case.place.on not in HERE:
         return None
     added, graph = tuple(name for name, _ in case.added), in_memory.grounded(case)
     before = replace(case, added=(), admitted=())

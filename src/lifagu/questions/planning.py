@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lifagu.basics.choices import LIFTED_ENGINES, ONE_MODEL, SEVERAL, UNKNOWN
+from lifagu.basics.choices import LIFTED_ENGINES, WAYS
 from lifagu.basics.inputs import chosen, instance, items, shown, text
-from lifagu.errors import ModelError, NoAnswerError, NotLiftedError, Remedy
+from lifagu.errors import ModelError, NotLiftedError, Remedy
 from lifagu.graph.evidence import EvidenceLike, Observation, by_name
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.memory_limit import memory_limit_of
@@ -34,7 +34,7 @@ _Planned = TypeVar("_Planned")
 
 
 def prepare_marginals(
-    model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
+    model: Model, evidence: EvidenceLike = None, *, combine: str = "best", **settings: Any
 ) -> PreparedMarginals | PreparedClassMarginals:
     """Plan all marginals, with the settings of `marginals`; `run` computes them."""
     from lifagu.inference import marginals as on_graph
@@ -43,7 +43,7 @@ def prepare_marginals(
     planned: PreparedMarginals | PreparedClassMarginals = _planned(
         model,
         evidence,
-        unknown,
+        combine,
         settings,
         over_cells.prepare_relational_marginals,
         on_graph.prepare_marginals,
@@ -52,7 +52,7 @@ def prepare_marginals(
 
 
 def prepare_map(
-    model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
+    model: Model, evidence: EvidenceLike = None, *, combine: str = "best", **settings: Any
 ) -> PreparedBest | PreparedRelationalBest:
     """Plan the most probable assignment, with the same settings; `run` computes it."""
     from lifagu.inference import most_probable as on_graph
@@ -61,7 +61,7 @@ def prepare_map(
     planned: PreparedBest | PreparedRelationalBest = _planned(
         model,
         evidence,
-        unknown,
+        combine,
         settings,
         over_cells.prepare_relational_best,
         on_graph.prepare_best,
@@ -72,7 +72,7 @@ def prepare_map(
 def _planned(
     model: Model,
     evidence: EvidenceLike,
-    unknown: str,
+    combine: str,
     settings: dict[str, Any],
     over_cells: Callable[..., Any],
     on_graph: Callable[..., Any],
@@ -80,17 +80,17 @@ def _planned(
     """A plan over cells where that is possible, else on the graph, and then with the reason."""
     engine, limit = settings.get("engine", "auto"), settings.get("memory_limit")
     memory_limit_of(limit)
-    chosen("unknown", unknown, UNKNOWN)
+    chosen("combine", combine, WAYS)
     planned, reason = _over_cells(
-        model, evidence, engine, unknown, lambda whole, seen: over_cells(whole, seen, limit)
+        model, evidence, engine, combine, lambda whole, seen: over_cells(whole, seen, limit)
     )
     if planned is not None:
         return planned
     model, evidence = _grounded(model, evidence)
-    found = on_graph(_one_graph(model, unknown), evidence, **settings)
+    found = on_graph(_one_graph(model, combine), evidence, **settings)
     # what is hidden comes after the variables of the model, and nobody asked for it
     own = model if isinstance(model, FactorGraph) else model.original
-    if unknown == "posterior" and not isinstance(model, FactorGraph):
+    if combine == "average" and not isinstance(model, FactorGraph):
         from lifagu.questions.posterior_model import posterior_notes
 
         reason = (*reason, *posterior_notes(model))
@@ -131,13 +131,13 @@ def _over_cells(
     model: Model,
     evidence: EvidenceLike,
     engine: str,
-    unknown: str,
+    combine: str,
     plan: Callable[[ParfactorGraph, Mapping[str, Observation]], _Planned],
 ) -> tuple[_Planned | None, tuple[str, ...]]:
     """A plan over cells if the model is relational and they can express it; else None and why."""
     if not isinstance(model, ParfactorGraph):
         return None, ()
-    if not isinstance(engine, str) or engine not in LIFTED_ENGINES or unknown != "one":
+    if not isinstance(engine, str) or engine not in LIFTED_ENGINES or combine != "best":
         return None, ()
     try:
         return plan(model, by_name(evidence)), ()
@@ -166,29 +166,25 @@ def _ground(
     return graph, expand_evidence(model, evidence, graph)
 
 
-def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
-    """The graph to compute with, where only one makes sense."""
-    if unknown not in ONE_MODEL:
-        raise ModelError(
-            f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_MODEL
-        )
+def _one_graph(model: FactorGraph | Transfer, combine: str) -> FactorGraph:
+    """The graph to compute with."""
     if not isinstance(model, FactorGraph):
-        return completed_graph(model, unknown)
-    if unknown != "one":
-        raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
+        return completed_graph(model, combine)
+    if combine != "best":
+        raise ModelError(f"{combine} is about competing tables", remedy=Remedy.ASK_TRANSFER)
     return model
 
 
-def completed_graph(moved: Transfer, unknown: str) -> FactorGraph:
-    """The graph that answers: with the winning tables, their mean, or all of them hidden in it.
+def completed_graph(moved: Transfer, combine: str) -> FactorGraph:
+    """The graph that answers: with the winning tables, or all of them hidden in it.
 
     Variables of the model come first in it, numbered as in the model.
     """
-    if unknown == "posterior":
+    if combine == "average":
         from lifagu.questions.posterior_model import posterior_graph
 
         return posterior_graph(moved)
-    return moved.averaged() if unknown == "mean" else moved.graph
+    return moved.graph
 
 
 def prepare(
@@ -196,7 +192,7 @@ def prepare(
     questions: Iterable[str | Sequence[str]],
     evidence: EvidenceLike = None,
     *,
-    unknown: str = "one",
+    combine: str = "best",
     engine: str = "auto",
     memory_limit: int | None = None,
     bp: Mapping[str, Any] | None = None,
@@ -207,14 +203,14 @@ def prepare(
     bp: settings of belief propagation (damping, schedule, tolerance, iterations), for the engine of
     that name.
     """
-    chosen("unknown", unknown, UNKNOWN)
+    chosen("combine", combine, WAYS)
     memory_limit_of(memory_limit)
     asked = [names_in(question) for question in items("questions are given in a list", questions)]
     planned, reason = _over_cells(
         model,
         evidence,
         engine,
-        unknown,
+        combine,
         lambda whole, seen: _cell_plan(whole, asked, seen, memory_limit),
     )
     if planned is not None:
@@ -225,12 +221,12 @@ def prepare(
         from lifagu.questions.belief_propagation import Propagated
 
         counts = (0, 0) if isinstance(model, FactorGraph) else model.counts
-        return Propagated(_one_graph(model, unknown), asked, evidence, _settings(bp), counts)
+        return Propagated(_one_graph(model, combine), asked, evidence, _settings(bp), counts)
     if not isinstance(model, FactorGraph):
-        return _plan_transfer(model, asked, evidence, unknown, settings)
+        return _plan_transfer(model, asked, evidence, combine, settings)
     from lifagu.inference.planning import prepare as plan_questions
 
-    prepared = plan_questions(_one_graph(model, unknown), asked, evidence, **settings)
+    prepared = plan_questions(_one_graph(model, combine), asked, evidence, **settings)
     return replace(prepared, notes=(*reason, *prepared.notes)) if reason else prepared
 
 
@@ -267,32 +263,22 @@ def _plan_transfer(
     moved: Transfer,
     questions: Sequence[Sequence[str]],
     evidence: EvidenceLike,
-    unknown: str,
+    combine: str,
     settings: dict[str, Any],
 ) -> Asked:
-    """Questions to a filled graph: to one completion, or to all of them."""
+    """Questions to a filled graph."""
     from lifagu.inference.planning import prepare as plan_questions
-    from lifagu.questions.admission.admitted_transfer import AdmittedTransfer
-    from lifagu.questions.admission.combinations import combined
     from lifagu.questions.competing_tables import Supported
     from lifagu.questions.hidden_choices import check_asked
-    from lifagu.questions.unsure.considered import consider
 
     observed = moved.original.evidence(evidence)
-    check_asked(moved, [name for question in questions for name in question], unknown)
-    if unknown not in SEVERAL:
-        graph = _one_graph(moved, unknown)
-        prepared = plan_questions(graph, questions, observed, **settings)
-        if unknown == "posterior":
-            from lifagu.questions.posterior_model import posterior_notes
+    check_asked(moved, [name for question in questions for name in question], combine)
+    graph = _one_graph(moved, combine)
+    prepared = plan_questions(graph, questions, observed, **settings)
+    if combine == "average":
+        from lifagu.questions.posterior_model import posterior_notes
 
-            notes = (*prepared.notes, *posterior_notes(moved))
-            prepared = replace(prepared, notes=notes)
-        winning = moved.answering(unknown).way == "one"
-        return Supported(moved, graph, observed, prepared, winning) if questions else prepared
-    if not questions:
-        what = f"log Z does not exist for {unknown}, which is about several models"
-        raise NoAnswerError(what, remedy=Remedy.ONE_MODEL)
-    if isinstance(moved, AdmittedTransfer):
-        return combined(moved, questions, observed, unknown, settings)
-    return consider(moved, questions, observed, unknown, settings)
+        notes = (*prepared.notes, *posterior_notes(moved))
+        prepared = replace(prepared, notes=notes)
+    winning = moved.answering(combine).way == "best"
+    return Supported(moved, graph, observed, prepared, winning) if questions else prepared

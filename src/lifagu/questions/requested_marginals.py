@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
-from lifagu.basics.choices import SEVERAL
 from lifagu.basics.inputs import items
 from lifagu.basics.names import ChosenNames
 from lifagu.basics.progress import Tell
@@ -25,8 +24,6 @@ from lifagu.inference.question_checks import TooLarge
 from lifagu.questions.competing_tables import PartsGiven
 from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.planning import completed_graph, prepare
-from lifagu.questions.unsure.considered import Considered
-from lifagu.questions.unsure.intervals import Intervals
 from lifagu.relational.key_columns import variable_keys
 
 # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
@@ -89,7 +86,7 @@ def request(
     moved: Transfer,
     variables: Ints,
     evidence: Evidence,
-    unknown: str,
+    combine: str,
     settings: dict[str, Any],
     progress: Tell | None = None,
 ) -> Requested:
@@ -99,11 +96,11 @@ def request(
     fit. Where none of several questions fits, that is refused.
     """
     graph = moved.original
-    whole = completed_graph(moved, unknown) if unknown == "posterior" else graph
+    whole = completed_graph(moved, combine) if combine == "average" else graph
     given = PartsGiven.of(whole, evidence)
     part_of, left = given.part_of, np.setdiff1d(moved.unknown, moved.transferred)
     blocked = (part_of[variables] >= 0) & np.isin(part_of[variables], given.of_factors(left))
-    said = _distributions(moved, variables[~blocked], evidence, unknown, settings, progress)
+    said = _distributions(moved, variables[~blocked], evidence, combine, settings, progress)
     answered = said.variables
     parts = given.of_factors(moved.transferred)
     inside = np.flatnonzero(parts >= 0)
@@ -118,7 +115,7 @@ def request(
         own.weakest,
         behind.count,
         behind.weakest,
-        behind.guesses if unknown == "one" else np.zeros_like(behind.guesses),
+        behind.guesses if combine == "best" else np.zeros_like(behind.guesses),
         ChosenNames(graph.variable_names, variables[blocked]),
         said.convergence,
         said.too_large,
@@ -167,16 +164,14 @@ def _distributions(
     moved: Transfer,
     variables: Ints,
     evidence: Evidence,
-    unknown: str,
+    combine: str,
     settings: dict[str, Any],
     progress: Tell | None,
 ) -> _Said:
     """One by one where few are asked for, else from all marginals, without what does not fit."""
     if not len(variables):
         return _Said(variables, variables, ())
-    whole = moved if unknown in SEVERAL else completed_graph(moved, unknown)
-    if isinstance(whole, Transfer):
-        return _one_by_one(whole, moved.original, variables, evidence, unknown, settings, progress)
+    whole = completed_graph(moved, combine)
     return _of_one_graph(whole, moved.original, variables, evidence, settings, progress)
 
 
@@ -193,7 +188,7 @@ def _of_one_graph(
         return _Said(variables, variables, ())
     if settings.get("engine") == "bp" or len(variables) <= FEW:
         try:
-            return _one_by_one(whole, asked, variables, evidence, "one", settings, progress)
+            return _one_by_one(whole, asked, variables, evidence, settings, progress)
         except PlanTooLargeError:
             if len(variables) == 1:
                 raise
@@ -201,20 +196,16 @@ def _of_one_graph(
 
 
 def _one_by_one(
-    whole: Transfer | FactorGraph,
+    whole: FactorGraph,
     asked: FactorGraph,
     variables: Ints,
     evidence: Evidence,
-    how: str,
     settings: dict[str, Any],
     progress: Tell | None,
 ) -> _Said:
     """A question for each variable; what does not fit is refused."""
     names = [(name,) for name in asked.variable_names.of_nodes(variables)]
-    planned = prepare(whole, names, evidence, unknown=how, **settings)
-    if isinstance(planned, Considered | Intervals):
-        planned = replace(planned, with_support=False)
-    answers = planned.run(progress).answers
+    answers = prepare(whole, names, evidence, **settings).run(progress).answers
     found = list(map(distribution_of, answers))
     return _Said(variables, np.arange(len(variables)), found, answers[0].convergence)
 

@@ -71,8 +71,8 @@ class Statement(Frozen):
 
     @property
     def way(self) -> str:
-        """How competing tables are used, as in `Filling.unknown`."""
-        return "one" if self.filling is None else self.filling.unknown
+        """How competing tables are used, as in `Filling.combine`."""
+        return "best" if self.filling is None else self.filling.combine
 
     def is_relation(self, name: str) -> bool:
         """Whether a name means all variables of a relation or a kind, and no variable has it.

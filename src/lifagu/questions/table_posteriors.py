@@ -18,11 +18,11 @@ def table_posteriors(moved: Transfer, evidence: EvidenceLike) -> Floats:
     """For each unknown factor how likely its most probable table is, given what was observed.
 
     Without evidence that is `Transfer.shares`. It stays so where all candidates agree, and is nan
-    where a hole stays unknown, where answers do not sum over tables (`Filling.unknown`), and where
+    where a hole stays unknown, where answers do not sum over tables (`Filling.combine`), and where
     nobody can tell: what was observed is impossible, or would take too much memory.
     """
     told = moved.settled_posteriors
-    if not isinstance(moved, CohortTransfer) or moved.way != "posterior":
+    if not isinstance(moved, CohortTransfer) or moved.way != "average":
         return told
     told = told.copy()
     table = moved.joint.opened[moved.unknown] - len(moved.joint.cohorts)

@@ -39,7 +39,7 @@ def told_table(moved: Transfer, factor: str, evidence: EvidenceLike) -> ToldTabl
     None where it is not cohorts that fill it by posterior, or what was observed is impossible.
     """
     number = moved.original.factor_names.number(factor)
-    if not isinstance(moved, CohortTransfer) or moved.way != "posterior":
+    if not isinstance(moved, CohortTransfer) or moved.way != "average":
         return None
     hole = int(moved.joint.opened[number]) - len(moved.joint.cohorts)
     if hole < 0:

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows
-from lifagu.basics.choices import SEVERAL
 from lifagu.basics.words import stem
-from lifagu.filling.record import taken, taken_of_cohorts
+from lifagu.filling.record import OF_CLASSES
 from lifagu.filling.record_columns import RecordColumns, record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 
-# single factors, whole individuals, factors of individuals that are alike, hidden cohorts
-UNITS = ("factor", "individual", "profile", "cohort")
+# single factors, whole individuals, hidden cohorts
+UNITS = ("factor", "individual", "cohort")
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,8 @@ class Lent:
     table it is, the one declared first if several lend it; potentials: what it holds, in the order
     of the donor's arguments. unit: what was compared, as in UNITS; ties: for how many of them
     another table was as frequent. candidates: how many could lend, tables: how many different ones
-    they have, both at most; way: what answers use, as in
-    `Filling.unknown`: under "mean" the potentials are those of the mean, none where each has a mean
-    of its own (cohorts), and under "mixture" and "bounds" of the best of the tables. guesses: for
-    how many of them the best table, which they take, is hardly better than a guess.
+    they have, both at most; way: what answers use, as in `Filling.combine`. guesses: for how many
+    of them the best table, which they take, is hardly better than a guess.
     """
 
     factors: str
@@ -51,9 +48,9 @@ class Lent:
     @property
     def takes(self) -> str:
         """What they take, in words."""
-        if self.unit == "cohort" and self.way != "one":
-            return taken_of_cohorts(self.way)
-        return taken(self.donor, self.way, self.tables, self.candidates)
+        if self.unit == "cohort" and self.way != "best":
+            return OF_CLASSES
+        return f"the table of {self.donor}"
 
 
 @dataclass(frozen=True)
@@ -109,8 +106,7 @@ def _lent(
 ) -> Iterator[Lent]:
     """What was lent; many: how many factors each one stands for."""
     names, donors, shares = moved.original.factor_names, records.donors, records.share
-    completed = moved.averaged() if moved.way == "mean" else moved.graph
-    units, *keys = _taken_alike(moved, records, completed)
+    units, *keys = _taken_alike(moved, records)
     for group in _groups(many, sorts, np.flatnonzero(donors >= 0), units, *keys):
         donor, unit = int(donors[group].min()), UNITS[int(units[group[0]])]
         yield Lent(
@@ -118,7 +114,7 @@ def _lent(
             int(many[group].sum()),
             names[int(moved.unknown[group[0]])],
             names[donor],
-            _potentials(moved, completed, group, donor),
+            _potentials(moved, donor),
             unit,
             float(shares[group].min()),
             float(shares[group].max()),
@@ -130,19 +126,13 @@ def _lent(
         )
 
 
-def _taken_alike(
-    moved: Transfer, records: RecordColumns, completed: FactorGraph
-) -> tuple[Ints, Ints, Ints]:
-    """For each unknown factor: what was compared, a place in UNITS; its table; how many compete."""
-    tables = completed.factor_table[moved.unknown]
-    # where several tables are used, it matters how many there are
-    compete = records.tables if moved.way in SEVERAL else np.zeros_like(records.tables)
-    units = np.where(records.unit == "individual", 1, np.where(records.agreed > 0, 2, 0))
-    units = np.where(records.unit == "cohort", 3, units)
-    if moved.way != "one":  # by cohorts, each takes something of its own
-        tables = np.where(units == 3, -1, tables)
-        compete = np.where(units == 3, 0, compete)
-    return units, tables, compete
+def _taken_alike(moved: Transfer, records: RecordColumns) -> tuple[Ints, Ints]:
+    """For each unknown factor: what was compared, a place in UNITS; and its table."""
+    tables = moved.graph.factor_table[moved.unknown]
+    units = np.where(records.unit == "individual", 1, np.where(records.unit == "cohort", 2, 0))
+    if moved.way != "best":  # by cohorts, each takes something of its own
+        tables = np.where(units == 2, -1, tables)
+    return units, tables
 
 
 def _ends(shares: Floats) -> tuple[float | None, float | None]:
@@ -195,14 +185,7 @@ def _title(graph: FactorGraph, factor: int) -> str:
     return f"{name}({', '.join(kinds)})" if set(kinds) - {"?"} else name
 
 
-def _potentials(
-    moved: Transfer, completed: FactorGraph, group: Ints, donor: int
-) -> tuple[float, ...]:
-    """The table that a group of unknown factors took; the mean, where they took that."""
-    if moved.way == "mean":
-        if len(np.unique(completed.factor_table[moved.unknown[group]])) > 1:
-            return ()
-        table = completed.factors[int(moved.unknown[group[0]])].table
-    else:
-        table = moved.original.factors[donor].table
+def _potentials(moved: Transfer, donor: int) -> tuple[float, ...]:
+    """The table that was taken."""
+    table = moved.original.factors[donor].table
     return () if table is None else tuple(table.reshape(-1).tolist())

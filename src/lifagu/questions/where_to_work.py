@@ -20,7 +20,6 @@ BY_SQL = {
     "lift": LIFTING,
     "impute": LIFTING,
 }
-UNKNOWN_BY_SQL = ("posterior", "one")  # posterior: where all agree, nothing is hidden
 
 
 class Choice(NamedTuple):
@@ -37,6 +36,8 @@ def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = ""
     there.
     """
     instance("engine", engine, str)
+    if verb not in ("ask", "validate") and case.filling and case.filling.interval is not None:
+        raise ModelError("an interval is about questions about variables; leave it out")
     place = case.place
     on, path = place.on, case.opened.path
     obstacle = in_memory or _obstacle(case, verb, engine)
@@ -115,12 +116,9 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
     }
     if filling is not None:
         found |= {
-            "steps": filling.steps is not None,
-            "profiles": filling.profiles,
-            "cohorts": filling.by == "cohorts",
-            "digits": filling.digits is not None,
+            "more than two steps": filling.is_wide,
+            "interval": filling.interval is not None,
             "tolerance": filling.tolerance is not None,
             "commutative": filling.commutative,
-            f"unknown {filling.unknown}": filling.unknown not in UNKNOWN_BY_SQL,
         }
     return next((words for words, applies in found.items() if applies), "")

@@ -171,8 +171,6 @@ def _of_graph(
     progress.stage("answering")
     if isinstance(asked, FactorGraph):
         requested = request_of_graph(asked, variables, seen, settings, progress)
-        if case.way == "bounds":  # nothing competes
-            requested = requested.certain()
     else:
         requested = request(asked, variables, seen, asked.way, settings, progress)
     observed = values[asked_numbers(graph, requested.names)] >= 0

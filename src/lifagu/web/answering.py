@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifagu.basics.choices import SEVERAL
 from lifagu.errors import ModelError
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.prepared import Planned, Result
@@ -66,7 +65,7 @@ def _prepared(bench: Workbench, request: Request) -> Planned[Result | Marginals]
 def _planned(bench: Workbench, request: Request) -> Planned[Result | Marginals]:
     """A plan: for all variables if none is named and one model decides, else for each of some."""
     case = bench.case(request)
-    if request.variables is None and case.way not in SEVERAL and request.engine != "bp":
+    if request.variables is None and request.engine != "bp":
         return case.plan_marginals(engine=request.engine)
     names = request.variables
     if names is None:

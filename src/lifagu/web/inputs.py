@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lifagu.basics.choices import ENGINES, UNKNOWN, EngineName, Unknown
+from lifagu.basics.choices import ENGINES, WAYS, EngineName, Way
 from lifagu.errors import ModelError, listed
 from lifagu.filling.rules import Filling
 
@@ -18,7 +18,7 @@ MOST_OFFSET = 10**9
 class Request:
     """One request about a model: what was observed, what to ask or list.
 
-    unknown: how competing tables are used, nothing for what is usual. evidence: what differs from
+    combine: how competing tables are used, nothing for what is usual. evidence: what differs from
     the model's own, None for what is to count as not observed. variables: the names asked about,
     None for those that a page shows on its own. Of lists: value, by whose probability they are
     ranked; having: (relation, label) observed of those that are shown; containing: a text in their
@@ -27,7 +27,7 @@ class Request:
 
     add: tuple[tuple[str, str], ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    unknown: Unknown | Literal[""] = ""
+    combine: Way | Literal[""] = ""
     engine: EngineName = "auto"
     variables: tuple[str, ...] | None = None
     what: str = ""
@@ -56,7 +56,7 @@ class Request:
     @property
     def filling(self) -> Filling:
         """How holes are filled."""
-        return Filling(unknown=self.unknown)
+        return Filling(combine=self.combine)
 
 
 def _text(name: str, choices: tuple[str, ...] = ()) -> Callable[[Any], str]:
@@ -139,7 +139,7 @@ def _shown(value: Any) -> str:
 CHECKS: dict[str, Callable[[Any], Any]] = {  # by field
     "add": _pairs("add", "a new individual, and one that it is like"),
     "evidence": _evidence,
-    "unknown": _text("unknown", UNKNOWN),
+    "combine": _text("combine", WAYS),
     "engine": _text("engine", ENGINES),
     "variables": _names,
     "what": _text("what"),

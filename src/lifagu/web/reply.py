@@ -18,8 +18,6 @@ KNOBS = {  # what to do about errors, in the words of the page, as far as they c
     Remedy.MORE_MEMORY: HIGHER,
     Remedy.LARGER_LIMIT: HIGHER,
     Remedy.ASK_FOR_LESS: f"observe some variables, ask for less at once, or {HIGHER}",
-    Remedy.ONE_MODEL: "choose hidden tables, the winning ones or their mean",
-    Remedy.LOWER_THETA: "choose the winning tables or bounds",
     Remedy.ASK_TRANSFER: "choose the winning tables",
     Remedy.EXACT_ENGINE: "choose an exact engine",
     Remedy.ASK_ALL: "name one of its variables",

@@ -1,21 +1,18 @@
-"""A graph completed by cohorts: the likeliest tables, their mean, one cohort's, or drawn ones."""
+"""A graph completed by cohorts: with the likeliest tables, or with those to be expected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, group_rows, members
+from lifagu.basics.arrays import Ints
 from lifagu.basics.cached import cached_property
-from lifagu.basics.choices import SEVERAL
 from lifagu.filling.cohorts.draft import GraphDraft
 from lifagu.filling.cohorts.joint_model import JointModel, joint_model
 from lifagu.filling.cohorts.offering import likeliest_behind, most_probable
-from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
+from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.filling.cohorts.reasons import CohortReasons
-from lifagu.filling.completions import OpenClass
 from lifagu.filling.donors import TRANSFERRED, best
 from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
@@ -38,8 +35,8 @@ class CohortTransfer(Transfer):
 
     @property
     def way(self) -> str:
-        """How competing tables are used in answers, as in `Filling.unknown`."""
-        return self.filling.unknown
+        """How competing tables are used in answers, as in `Filling.combine`."""
+        return self.filling.combine
 
     def way_of(self, unit: str) -> str:
         """The same for holes of which this was compared: where all agree, they have one table.
@@ -53,7 +50,7 @@ class CohortTransfer(Transfer):
         -------
         str
         """
-        return self.way if unit == "cohort" else "one"
+        return self.way if unit == "cohort" else "best"
 
     def draft(self) -> GraphDraft:
         """A graph in the making, in which holes whose candidates all agree have their table."""
@@ -93,12 +90,7 @@ class CohortTransfer(Transfer):
 
     @cached_property
     def graph(self) -> FactorGraph:
-        """The graph with the likeliest tables, those behind estimates too: one that can be shown.
-
-        Where answers are about several graphs, it is one of these.
-        """
-        if self.way in SEVERAL:
-            return self.completed(())
+        """The graph with the likeliest tables, those behind estimates too."""
         draft = self.draft()
         for number, (holes, filled) in enumerate(
             zip(self.posterior.holes, self.filled, strict=True)
@@ -108,36 +100,6 @@ class CohortTransfer(Transfer):
                 factors, of = holes.place.having(known)
                 tables = likeliest_behind(self.posterior, number)[known[of]]
                 draft.replace_known(holes.place, factors, tables)
-        return draft.graph()
-
-    def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
-        """The graph with the likeliest tables, but for some individuals with those of a cohort.
-
-        Parameters
-        ----------
-        choices : iterable of (OpenClass, int)
-            Individuals with holes, and the cohort of each.
-
-        Returns
-        -------
-        FactorGraph
-        """
-        chosen = {individual.number: cohort for individual, cohort in choices}
-        cohort_of = np.full(self.posterior.places.count, -1, dtype=np.int64)
-        cohort_of[list(chosen)] = list(chosen.values())
-        draft = self.draft()
-        for number, (holes, filled) in enumerate(
-            zip(self.posterior.holes, self.filled, strict=True)
-        ):
-            cohort = cohort_of[holes.place.owner_of_hole[filled]]
-            some = cohort >= 0
-            if some.any():
-                tables, row = self.posterior.in_cohorts(number, filled[some], cohort[some])
-                first = draft.add(tables)
-                draft.give(holes.place, holes.place.holes[filled[some]], first + row)
-            self._give_best(draft, number, filled[~some])
-            if self.way == "mixture":
-                self._clean(draft, number)
         return draft.graph()
 
     def _give_best(self, draft: GraphDraft, number: int, filled: Ints) -> None:
@@ -173,32 +135,6 @@ class CohortTransfer(Transfer):
             factors, of = place.having(known)
             draft.replace_known(place, factors, self.posterior.cleaned(number)[known[of]])
 
-    def drawn(self, rng: np.random.Generator) -> FactorGraph:
-        """A completed graph, everything that is not sure drawn from what is known about it.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            The source of randomness.
-
-        Returns
-        -------
-        FactorGraph
-        """
-        draft = self.draft()
-        drawn = self.posterior.drawn(rng, not self.filling.keep_known)
-        for holes, filled, cleaned, (own, known) in zip(
-            self.posterior.holes, self.filled, self.cleaned, drawn, strict=True
-        ):
-            if len(filled):
-                apart, of = holes.place.apart(filled)
-                numbers = draft.add(own[apart]) + of
-                draft.give(holes.place, holes.place.holes[filled], numbers)
-            if len(cleaned):
-                factors, of = holes.place.having(cleaned)
-                draft.replace_known(holes.place, factors, known[cleaned[of]])
-        return draft.graph()
-
     @cached_property
     def joint(self) -> JointModel:
         """The joint model of cohorts, tables and variables."""
@@ -211,32 +147,10 @@ class CohortTransfer(Transfer):
         """The factors that cohorts filled."""
         return self.offers[-1].receivers
 
-    @cached_property
-    def open_classes(self) -> list[OpenClass]:
-        """Individuals with holes that may belong to several cohorts, and how likely each is."""
-        owners, holes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for each, filled in zip(self.posterior.holes, self.filled, strict=True):
-            owners.append(each.place.owner_of_hole[filled])
-            holes.append(each.place.holes[filled])
-        owner, hole = np.concatenate(owners), np.concatenate(holes)
-        return list(self._open(owner, hole))
-
     @property
     def is_open(self) -> bool:
         """Whether some hole may take one of several tables, or takes an estimate."""
         return bool((self.shares[self.statuses == TRANSFERRED] < 1).any())
-
-    def _open(self, owner: Ints, hole: Ints) -> Iterator[OpenClass]:
-        if not len(owner):
-            return
-        for group in members(group_rows(owner[:, None])):
-            individual = int(owner[group[0]])
-            shares = self.posterior.shares(self.posterior.kind_of[[individual]])[0]
-            order = np.argsort(-shares, kind="stable")
-            likely = order[: int(np.searchsorted(np.cumsum(shares[order]), 1 - LIKELY)) + 1]
-            if len(likely) > 1:
-                kept = shares[likely] / shares[likely].sum()
-                yield OpenClass(0, individual, np.sort(hole[group]), likely, kept)
 
     # ---- reasons
 

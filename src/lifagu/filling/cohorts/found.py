@@ -167,16 +167,6 @@ class PlaceCohorts(Frozen):
         tables = raw + self.spread * around
         return np.asarray(tables / tables.sum(axis=-1, keepdims=True))
 
-    def drawn(self, which: Floats, raw: Floats | None, rng: np.random.Generator) -> Floats:
-        """A table for each row: one of the atoms, as uncertain as it is, varied, (rows, G, C).
-
-        which (rows, B): how likely each atom is; raw (rows, G, C): records of one's own, if any.
-        """
-        around = _dirichlet(self.atoms * self.behind[..., None], rng)[drawn_from(which, rng)]
-        if not np.isfinite(self.spread):
-            return around
-        return _dirichlet(self.spread * around + (0.0 if raw is None else raw), rng)
-
 
 def _behind(evidence: Counts, weights: Floats) -> Floats:
     """How many records speak for each table, (B, G); those of uncertain rows count less.
@@ -185,28 +175,6 @@ def _behind(evidence: Counts, weights: Floats) -> Floats:
     """
     sure = evidence.totals(weights * np.minimum(weights, 1.0))
     return np.asarray(sure.sum(axis=-1) / 1.5)
-
-
-def drawn_from(which: Floats, rng: np.random.Generator) -> Ints:
-    """A column for each row, by these weights."""
-    cumulated = np.cumsum(which, axis=1)
-    drawn = rng.random((len(which), 1)) * cumulated[:, -1:]
-    return np.asarray((drawn >= cumulated[:, :-1]).sum(axis=1))
-
-
-def drawn_by_line(lines: Ints, weights: Floats, rng: np.random.Generator) -> Ints:
-    """The same where row r has the weights of lines[r]; quick where lines are few and wide."""
-    drawn = rng.random(len(lines))
-    columns = np.zeros(len(lines), dtype=np.int64)
-    for line in np.unique(lines).tolist():
-        rows, cumulated = np.flatnonzero(lines == line), np.cumsum(weights[line])
-        columns[rows] = np.searchsorted(cumulated, drawn[rows] * cumulated[-1], side="right")
-    return np.asarray(np.minimum(columns, weights.shape[1] - 1))
-
-
-def _dirichlet(concentration: Floats, rng: np.random.Generator) -> Floats:
-    drawn = rng.gamma(np.maximum(concentration, FEWEST)) + 1e-12
-    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)

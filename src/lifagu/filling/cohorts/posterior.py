@@ -15,7 +15,7 @@ from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.cached import cached_property
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
-from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_by_line, drawn_from
+from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts
 from lifagu.filling.cohorts.lacking_groups import LackingGroups
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.places import CohortPlace, PlacesOfIndividuals
@@ -137,16 +137,6 @@ class CohortPosterior(Frozen):
             total = total + weight * place.shown.in_order(own)
         return total
 
-    def by_cohort(self, number: int) -> Floats:
-        """The table to expect in each cohort, those of all sorts in a row, (ΣK, size)."""
-        place = self.places.places[number]
-        return np.vstack(
-            [
-                tables_of(place, found.places[number], found.places[number].choices)
-                for found in self.cohorts.found
-            ]
-        )
-
     def asks_more(self, number: int) -> bool:
         """Whether more than the cohort tells which table a hole of a place has.
 
@@ -162,20 +152,6 @@ class CohortPosterior(Frozen):
             rows = np.flatnonzero((cohort >= before) & (cohort < before + len(found.prior)))
             yield sort, rows, cohort[rows] - before
             before += len(found.prior)
-
-    def in_cohorts(self, number: int, holes: Ints, cohort: Ints) -> tuple[Floats, Ints]:
-        """Tables of some holes if their owners are in cohorts, numbered as in `by_cohort`.
-
-        The tables, (k, size), and the row of each hole.
-        """
-        if not self.asks_more(number):
-            return self.by_cohort(number), cohort
-        place = self.places.places[number]
-        tables = np.zeros((len(holes), place.shown.size))
-        for sort, rows, own in self.by_sort(cohort):
-            which = self.which_in(number, sort, holes[rows], own)
-            tables[rows] = tables_of(place, self.cohorts.found[sort].places[number], which)
-        return tables, np.arange(len(holes))
 
     def cleaned_in(self, number: int, rows: Ints, cohort: Ints) -> Floats:
         """The expected tables behind estimated ones if their owners are in cohorts, (k, size)."""
@@ -200,61 +176,6 @@ class CohortPosterior(Frozen):
         """How likely each cohort of each sort is for kinds of individuals, (·, ΣK)."""
         shares = [weight * belonging[kinds] for weight, _, belonging in self.models]
         return np.hstack([np.zeros((len(kinds), 0)), *shares])
-
-    # ---- drawing
-
-    def drawn(self, rng: np.random.Generator, clean: bool) -> list[tuple[Floats, Floats]]:
-        """For each place tables of its holes and, if wanted, of its estimated known factors."""
-        if not self.places.places:
-            return []
-        sort = rng.choice(len(self.cohorts.found), self.places.count, p=self.cohorts.weights)
-        cohort = np.zeros(self.places.count, dtype=np.int64)
-        for number, belonging in enumerate(self.belonging):
-            chosen = np.flatnonzero(sort == number)
-            cohort[chosen] = drawn_from(belonging[self.kind_of[chosen]], rng)
-        return [
-            (
-                self._drawn_holes(number, sort, cohort, rng),
-                self._drawn_known(number, sort, cohort, rng) if clean else np.zeros((0, 0)),
-            )
-            for number in range(len(self.places.places))
-        ]
-
-    def _drawn_holes(
-        self, number: int, sort: Ints, cohort: Ints, rng: np.random.Generator
-    ) -> Floats:
-        place = self.places.places[number]
-        owner = place.owner_of_hole
-        tables = np.zeros((len(owner), place.shown.size))
-        for which, found in enumerate(self.cohorts.found):
-            rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
-            exact = isinstance(place.shown.evidence, TableTokens)
-            if exact and not self.asks_more(number):
-                drawn = drawn_by_line(cohort[owner[rows]], here.choices, rng)
-                tables[rows] = place.shown.tables[drawn]
-                continue
-            likely = self.which_in(number, which, rows, cohort[owner[rows]])
-            if exact:
-                tables[rows] = place.shown.tables[drawn_from(likely, rng)]
-            else:
-                tables[rows] = place.shown.in_order(here.drawn(likely, None, rng))
-        return tables
-
-    def _drawn_known(
-        self, number: int, sort: Ints, cohort: Ints, rng: np.random.Generator
-    ) -> Floats:
-        place, evidence = self.places.places[number], self.places.places[number].shown.evidence
-        tables = np.zeros((len(place.known), place.shown.size))
-        if not place.shown.estimated or not isinstance(evidence, Counts):
-            return tables
-        owner = evidence.owners.of
-        for which, found in enumerate(self.cohorts.found):
-            rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
-            own = evidence.only(rows)
-            sure = np.eye(len(here.choices))[np.where(sort == which, cohort, 0)]
-            likely = here.which_known(own, sure)
-            tables[rows] = place.shown.in_order(here.drawn(likely, own.raw, rng))
-        return tables
 
 
 def chunks(rows: int, width: int) -> Iterator[slice]:

@@ -19,7 +19,7 @@ def filled_with_guests(
 
     before: the graph without them; base: the same, filled.
     """
-    if filling.uses_evidence:
+    if filling.to_the_letter:
         what = "who is admitted is filled whatever was observed, so arguments differ by none of it"
         raise ModelError(what, remedy=Remedy.NO_ADMISSION)
     examples = _examples(guests, before)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, dense, frozen
 from lifagu.basics.cached import cached_property
-from lifagu.errors import ModelError, Remedy
 from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
 from lifagu.graph.admitted import Admitted
@@ -91,9 +90,9 @@ class AdmittedTransfer(Transfer):
 
     @property
     def way(self) -> str:
-        """How competing tables are used in answers, as in `Filling.unknown`."""
+        """How competing tables are used in answers, as in `Filling.combine`."""
         ways = [self.base.way, *(each.way for each in self.lent)]
-        return next((way for way in ways if way == self.filling.unknown), ways[0])
+        return next((way for way in ways if way == self.filling.combine), ways[0])
 
     def way_of(self, unit: str) -> str:
         """The same for holes of which this was compared.
@@ -114,17 +113,17 @@ class AdmittedTransfer(Transfer):
 
         Parameters
         ----------
-        way : {"posterior", "one", "mean", "mixture", "bounds"}
-            As in `Filling.unknown`.
+        way : {"average", "best"}
+            As in `Filling.combine`.
 
         Returns
         -------
         Transfer
         """
-        if way == self.filling.unknown:
+        if way == self.filling.combine:
             return self
         lent = tuple(each.answering(way) for each in self.lent)
-        filling = replace(self.filling, unknown=way)
+        filling = replace(self.filling, combine=way)
         return replace(self, filling=filling, base=self.base.answering(way), lent=lent)
 
     # ---- completing
@@ -141,10 +140,6 @@ class AdmittedTransfer(Transfer):
         """The graph with the winning tables, those of who was admitted divided by their sums."""
         return self.joined(self.base.graph, [each.graph for each in self.lent])
 
-    def averaged(self) -> FactorGraph:
-        """The graph in which each class has the share-weighted mean of its competing tables."""
-        return self.joined(self.base.averaged(), [each.averaged() for each in self.lent])
-
     def joined(self, base: FactorGraph, lent: Sequence[FactorGraph]) -> FactorGraph:
         """Graphs that these transfers complete, as one.
 
@@ -160,13 +155,6 @@ class AdmittedTransfer(Transfer):
         FactorGraph
         """
         return joined(self.guests, self.examples, base, lent)
-
-    def completed(self, choices: Any) -> FactorGraph:
-        """Refused: tables of those who are admitted are not chosen one by one."""
-        raise ModelError(
-            "competing tables are not chosen by hand where individuals are admitted",
-            remedy=Remedy.NO_ADMISSION,
-        )
 
     @cached_property
     def factor_start(self) -> Ints:

@@ -289,7 +289,7 @@ def _support(whole: Completed, lent: Tally, parts: Sequence[int], most: int) -> 
     notes = (more,) if count > len(called) else ()
     guesses = sum(lent[part][2] for part in parts)
     warnings: tuple[str, ...] = ()
-    if guesses and isinstance(whole, Filled) and whole.transfer.way == "one":
+    if guesses and isinstance(whole, Filled) and whole.transfer.way == "best":
         kind = np.flatnonzero(whole.types.first == lent_weakest(whole.engine, parts))[0]
         place = int(np.searchsorted(whole.transfer.unknown, kind))
         warnings = (warning(guesses, count, *whole.transfer.agreement(place)),)

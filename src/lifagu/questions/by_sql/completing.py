@@ -176,7 +176,7 @@ def fill_on(
     looks, types = _types(engine, given, ranges, observations, fills, stage)
     keys, owners = _roles(ranges, looks, observations, filling), np.full(len(types.first), -1)
     companions = np.zeros_like(types.looks)
-    if fills and filling.by in ("auto", "individuals") and given.has_individuals:
+    if fills and not filling.to_the_letter and given.has_individuals:
         stage("finding what individuals have")
         signatures = factor_signatures(types.offsets, keys[types.looks])
         types, owners, companions = split_by_owner(engine, given, types, signatures)
@@ -185,8 +185,7 @@ def fill_on(
     if filling.by == "auto":
         places = place_roles(ranges.range_of[looks.declared], looks.degree, looks.kind)
         check_agreement(engine, given, types, moved, places[types.looks])
-    graph = moved.graph
-    return Filled(engine, given, ranges, kinds, observations, looks, types, graph, moved)
+    return Filled(engine, given, ranges, kinds, observations, looks, types, moved.graph, moved)
 
 
 def _taken_in(
@@ -239,8 +238,8 @@ def _roles(
     ranges: Ranges, looks: Looks, observations: DistinctObservations, filling: Filling
 ) -> Ints:
     """The role of each look."""
-    kinds = looks.kind if filling.uses_kinds else None
-    seen = observations.value_of[looks.seen] if filling.uses_evidence else None
+    kinds = None if filling.to_the_letter else looks.kind
+    seen = observations.value_of[looks.seen] if filling.to_the_letter else None
     return roles(ranges.range_of[looks.declared], looks.degree, kinds, seen)
 
 

@@ -113,7 +113,7 @@ def _requested(here: LiftedThere, asked: Mapping[str, int], memory: int, place: 
     behind = {each: lent[part] for each, part in parts.items()}
     own = lent_to(whole.engine, whole.given, parts)
     counts, weakest, guesses = _tallied(behind, numbers)
-    if whole.transfer.way != "one":
+    if whole.transfer.way != "best":
         guesses = np.zeros_like(guesses)
     return Requested(
         Names("variable", found),

@@ -8,12 +8,9 @@ import { suppose } from "./observe.js";
 import { scenariosPart, startScenarios } from "./scenarios.js";
 import { change, isDrawn, newest, on, request, state } from "./state.js";
 
-const UNKNOWN = {
-  posterior: "all, as observations tell",
-  one: "the winning tables",
-  mean: "their mean",
-  mixture: "the mixture of all",
-  bounds: "bounds over all",
+const WAYS = {
+  average: "all, as observations tell",
+  best: "the best one of each",
 };
 const ENGINES = {
   auto: "the best exact one",
@@ -41,7 +38,7 @@ export function startAsk() {
     make(
       "div",
       { class: "row" },
-      choice("unknown", "Competing tables", UNKNOWN, "unknown"),
+      choice("combine", "Competing tables", WAYS, "combine"),
       choice("engine", "Engine", ENGINES, "engine"),
     ),
     make(
@@ -107,8 +104,8 @@ export function startAsk() {
     byId("at-once").checked = isDrawn();
     byId("observing").hidden = isDrawn();
   });
-  on("model unknown engine", () => {
-    byId("unknown").value = state.unknown;
+  on("model combine engine", () => {
+    byId("combine").value = state.combine;
     byId("engine").value = state.engine;
   });
   on("model", () => {

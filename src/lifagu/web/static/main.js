@@ -80,7 +80,7 @@ async function loadTab() {
 
 function opened(model) {
   const fresh = {
-    unknown: "posterior",
+    combine: "average",
     engine: "auto",
     transfers: null,
     lifted: null,
@@ -127,7 +127,7 @@ async function load({ graph, filling }) {
 }
 
 function startRefreshing() {
-  on("unknown", () => quiet || refresh({ filling: true })); // reasons say what is used
+  on("combine", () => quiet || refresh({ filling: true })); // reasons say what is used
   on("evidence engine", () => quiet || refresh({}));
   on("add", () => quiet || refreshAdded());
 }

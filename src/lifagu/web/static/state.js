@@ -11,7 +11,7 @@ export const state = {
   evidence: {}, // what differs from the model's own: name → value, null where it is to count as not observed
   scenarios: {}, // name → such evidence
   individual: null, // whose card is open
-  unknown: "posterior",
+  combine: "average",
   engine: "auto",
   transfers: null,
   lifted: null,
@@ -34,8 +34,8 @@ export const isDrawn = () => state.graph?.scene != null;
 
 // What every request says about filling, evidence and questions.
 export function request(more) {
-  const { add, evidence, unknown, engine } = state;
-  return { add, evidence, unknown, engine, ...more };
+  const { add, evidence, combine, engine } = state;
+  return { add, evidence, combine, engine, ...more };
 }
 
 let loading = 0;
