@@ -65,6 +65,5 @@ def test_groups_are_found_when_they_are_asked_for(tmp_path, capsys):
 
 
 def test_merging_is_something_to_do():
-    assert Filling(tolerance=0.1).changes(unknown=False, supported=False)
-    assert not Filling().changes(unknown=False, supported=True)
-    assert Filling(by="auto").changes(unknown=False, supported=True)
+    assert Filling(tolerance=0.1).merges_tables
+    assert not Filling().merges_tables
