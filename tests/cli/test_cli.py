@@ -428,7 +428,7 @@ def test_version(capsys):
         (
             ["query", "{epidemic}", "Epid", "--evidence", "Epid=true", "--evidence", "Epid=false"],
             2,
-            "give one of them",
+            "leave out one of them",
         ),
         (
             [

@@ -264,7 +264,7 @@ def test_a_new_machine_of_a_database_of_ones_own(tmp_path):
     assert json.loads(json.dumps(odd.json()))["individual"] == "m, 7'"
 
 
-@pytest.mark.parametrize("fill", ["auto", "individuals", "share"])
+@pytest.mark.parametrize("fill", ["auto", "extended"])
 def test_whoever_is_admitted_has_a_card_as_anybody_else(fill):
     case = epidemic().fill(by=fill)
     guests = case.admit("zoe", like="alice").admit("eve", like="alice")

@@ -46,11 +46,11 @@ def test_nothing_is_filled_or_coloured_where_nothing_is_unknown(name):
     assert entered(lambda: WORK[name](epidemic(holes=True))).intersection(FILLS)
 
 
-@pytest.mark.parametrize("rule", ["auto", "individuals", "published"])
+@pytest.mark.parametrize("rule", ["auto", "lifagu", "extended"])
 def test_a_transfer_with_nothing_to_do_leaves_the_graph(rule):
     graph = epidemic().graph
     moved = lifagu.transfer(graph, by=rule)
-    assert (len(moved.record), moved.way, moved.equality) == (0, "one", "exactly")
+    assert (len(moved.record), moved.way, moved.equality) == (0, "best", "exactly")
     assert moved.graph.factor_table.tolist() == graph.factor_table.tolist()
     assert lifagu.colour(moved.graph, **moved.start) == lifagu.colour(graph)
 

@@ -12,7 +12,7 @@ from lifagu.io import to_json
 from lifagu.questions.posterior_model import posterior_model
 from lifagu.questions.table_posteriors import table_posteriors
 from lifagu.questions.told_by_evidence import told_table
-from support.cohort_models import population
+from support.cohort_models import by_cohorts, population
 from support.helpers import run_cli
 from support.naive.inference import Elimination
 
@@ -122,8 +122,7 @@ def test_a_test_moves_whom_she_is_like(eve):
 @pytest.mark.parametrize("evidence", [{}, {"B.p0": "mid", "C.p2": "z"}, {"Epid": "true"}])
 def test_several_holes_of_one_against_elimination(records, evidence):
     holes = ("fa.p0", "fc.p0", "fd.p0", "fa.p1", "fb.p2", "fc.p2")
-    graph = population(14, 4, unknown=0.0, records=records, holes=holes).graph
-    moved = lifagu.transfer(graph, by="auto")
+    moved = by_cohorts(population(14, 4, unknown=0.0, records=records, holes=holes).graph)
     model = posterior_model(moved)
     found, oracle = table_posteriors(moved, evidence), Elimination(model_of(model.graph, evidence))
     for place, factor in enumerate(moved.unknown.tolist()):
