@@ -347,4 +347,3 @@ def test_hidden_cells_are_predicted_by_cohorts(tmp_path, capsys):
         assert facts[rule]["hidden"] == found[rule]["hidden"] > 4
         assert facts[rule]["log_loss"] == pytest.approx(found[rule]["log_loss"])
         assert facts[rule]["unanswered"] == 0
-    assert facts["auto"]["log_loss"] != facts["extended"]["log_loss"]
