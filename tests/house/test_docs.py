@@ -125,8 +125,9 @@ def test_public_names_have_docstrings(name):
 
 
 def public_callables():
-    """(name, function) of all that is public, methods of public classes included."""
-    for name, value in NAMES.items():
+    """(name, function) of all that `lifagu` offers, methods of public classes included."""
+    for name in lifagu.__all__:
+        value = getattr(lifagu, name)
         if inspect.isfunction(value):
             yield name, value
         elif inspect.isclass(value) and not issubclass(value, Exception | enum.Enum):
