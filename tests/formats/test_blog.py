@@ -12,8 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from lifagu.formats.blog import contents, parse_blog
-from lifagu.formats.blog_names import RESERVED, Identifiers
+from lifagu.formats.blog import contents
 from lifagu.formats.blog_writer import format_blog
 from support.helpers import ROOT, run_cli
 from support.relational_models import LIFTED, people, random_relational, relational
@@ -40,6 +39,10 @@ obs Temp(p2) = high;
 query Epid;
 query Temp(p1);
 """
+
+
+def parse_blog(text):
+    return contents(text, "<text>").model()
 
 
 def parse_evidence(text):
@@ -239,30 +242,6 @@ def test_factor_graphs_come_back(graph):
             np.testing.assert_array_equal(table, theirs.table)
 
 
-@given(
-    st.lists(
-        st.text(min_size=1, max_size=4)
-        | st.sampled_from(["type", "p1", "p", "P1", "x y", "x_y", "p12"])
-    )
-)
-def test_identifiers_differ_and_can_be_read(wanted):
-    names = Identifiers()
-    stem = names.stem("p", "c")
-    given = [names.new(each, "v") for each in wanted]
-    assert len(set(given)) == len(given)
-    for each in given:
-        assert re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", each)
-        assert each.lower() not in RESERVED
-        assert not re.fullmatch(rf"{stem}[0-9]+", each)
-    local = names.local(dict.fromkeys(wanted), "X")
-    assert len(set(local.values())) == len(local)
-    assert not set(local.values()) & set(given)
-    another = names.stem("p", "c")
-    assert not any(
-        re.fullmatch(rf"{another}[0-9]+", each) for each in (*given, f"{stem}1", f"{stem}12")
-    )
-
-
 def test_names_that_cannot_be_kept():
     parts = {
         "domains": {"Person": 2, "person": ["1", "Person1", "true", "a b"]},
@@ -286,6 +265,53 @@ def test_names_that_cannot_be_kept():
     assert "random Boolean Is_ill(Person, person);  // Is ill" in text
     assert "// 1, Person1, true, a b" in text
     assert list(parse_evidence(text).values()) == ["v2", "false"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["person1", "person12", "person", "p1", "person_2", "personc1"],
+        ["true", "null", "type", "Type", "TYPE", "7", "_7", "?", "!", "x y", "x_y", "x_y_2"],
+        ["X", "x", "Y", "Sick", "Person", "Friends", "c1", "v1", "Ä", "ä", "a.b", "a\nb"],
+    ],
+)
+def test_every_name_gets_an_identifier_of_its_own(names):
+    """Whatever is written for constants, variables and labels beside a numbered domain."""
+    model = relational(
+        domains={"Person": 12, "person": names, "P1": 3},
+        relations=[{"name": "Friends", "of": ["Person", "person"], "range": names}],
+        variables=[{"name": f"Sick {each}", "range": names[::-1]} for each in names],
+        factors=[{"name": "f", "args": [f"Sick {names[0]}"], "table": [*range(len(names))]}],
+        parfactors=[
+            {"name": each, "args": ["Friends(X,Y)"], "table": [*range(len(names))], "where": where}
+            for each, where in (("g", []), ("h", ["X != 3"]))
+        ],
+    )
+    text = format_blog(model)
+    same_sizes = lifagu.ground(model).sizes.tolist()
+    assert lifagu.ground(parse_blog(text)).sizes.tolist() == same_sizes
+    words = re.findall(r"guaranteed \w+ ([^;]*);", text)
+    objects = [each for listed in words for each in listed.split(", ")]
+    assert len(set(objects)) == len(objects)
+    assert not any(re.fullmatch("person[0-9]+", each) for each in objects)
+
+
+def test_an_object_is_no_logical_variable_of_the_other_case():
+    text = (
+        "type P; guaranteed P x, y; random Boolean F(P, P); "
+        "parfactor P X. MultiArrayPotential[[1, 2]] (F(X, x));"
+    )
+    graph = lifagu.ground(parse_blog(text))
+    assert [factor.arguments for factor in graph.factors] == [("F(x,x)",), ("F(y,x)",)]
+
+
+def test_constraints_on_listed_and_other_variables():
+    """What is listed leaves an inequality with what is not."""
+    parfactor = {"name": "g", "args": ["Sick(Y)", "Friends(X,Y)"], "table": [8, 3, 6, 3]}
+    model = relational(**people(3, parfactors=[{**parfactor, "where": ["X != Y", "X = 1"]}]))
+    text = format_blog(model)
+    assert "parfactor Person Y : Y != person1. Multi" in text
+    same_grounding(model, parse_blog(text))
 
 
 def test_original_names_are_left_out():
@@ -356,7 +382,7 @@ def test_few_listed_tuples_become_statements():
                     {"name": "g", "args": ["#X[Sick(X)]"], "where": ["X = 1"], "table": [1, 2]}
                 ]
             },
-            "lists what it counts in 'X = 1'",
+            "lists what it counts or",
         ),
         (
             {
@@ -370,14 +396,14 @@ def test_few_listed_tuples_become_statements():
                     }
                 ],
             },
-            "excludes tuples among more than 1000 tuples",
+            "constants for more than 1000 statements",
         ),
         (
             {
                 "relations": [{"name": "R", "of": ["Person"], "range": ["a", "b", "c"]}],
                 "parfactors": [{"name": "g", "args": ["#X[R(X)]"], "table": list(range(10))}],
             },
-            "has #X.R.X..; BLOG is written with Boolean counts only",
+            "counts R.X., whose values are not true and false",
         ),
         (
             {"parfactors": [{"name": "g", "args": ["Sick(X)", "Sick(X)"], "table": [0, 1, 1, 0]}]},
@@ -441,7 +467,7 @@ random Boolean Takes(Person, Drug);
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("types Person;", r"m\.blog:6: 'types' begins no statement .* did you mean 'type'"),
+        ("types Person;", r"m\.blog:6: 'types' begins no statement; .* did you mean 'type'"),
         (
             "factor MultiArrayPotential[[1, 2]] (Epid)",
             r"m\.blog:6: the file ends where ';' should be",
@@ -456,7 +482,7 @@ random Boolean Takes(Person, Drug);
         ),
         (
             "factor MultiArrayPotential[[1,\n 2., 3]] (Epid);",
-            r"m\.blog:7: a potential is a number.* not '2.'; write 2.0",
+            r"m\.blog:7: a potential is a number.* not '2.'",
         ),
         (
             "factor MultiArrayPotential[[1, -2]] (Epid);",
@@ -472,10 +498,10 @@ random Boolean Takes(Person, Drug);
         ),
         (
             "factor MultiArrayPotential[[[1, 2], [3, 4]]] (Epid, Sick(bob));",
-            "a table as in .* should stand here, not",
+            "stands where a table as in .* should be",
         ),
         ("factor MultiArrayPotential[[1, 2]] (Sick(X));", "'X' is not a constant of domain Person"),
-        ("factor MultiArrayPotential[[1, 2]] (Sick);", r"whole relation; .*Sick\(Person\)"),
+        ("factor MultiArrayPotential[[1, 2]] (Sick);", "relation .Sick. has 0 terms, but is of 1"),
         ("factor MultiArrayPotential[[1, 2, 3, 4]] (Epid, Epid);", "argument Epid twice"),
         (
             "parfactor Person X. MultiArrayPotential[[1, 2]]\n(Sick(X, X));",
@@ -487,7 +513,7 @@ random Boolean Takes(Person, Drug);
         ),
         (
             "parfactor Person X. MultiArrayPotential[[1, 2]] (Epid);",
-            "X stands in no argument; leave it out",
+            "X is declared as Person, but stands in no argument",
         ),
         (
             "parfactor Drug X. MultiArrayPotential[[1, 2]] (Sick(X));",
@@ -540,16 +566,24 @@ random Boolean Takes(Person, Drug);
         (
             "type L; guaranteed L a; random L R(Person); "
             "factor MultiArrayPotential[[1]] (#(Person X)[R(X)]);",
-            "only Boolean",
+            "R is counted, but its range is a type, not Boolean",
         ),
-        ("random Boolean Sick;", "random function 'Sick' is declared twice"),
+        ("random Boolean Sick;", "'Sick' is declared twice; give each"),
         ("random Integer Age;", "there is no type 'Integer'"),
         ("random Drug Best;", "relation 'Best' has an empty range"),
         ("random Boolean R(Persn);", "there is no type 'Persn'; did you mean"),
-        ("random Boolean R ~ Bernoulli(0.5);", "'R' has a dependency statement, which is not read"),
-        ("type Person;", "type 'Person' is declared twice"),
-        ("guaranteed Person bob;", "object 'bob' is guaranteed twice"),
-        ("guaranteed Person p[3], p2;", "object 'p2' is guaranteed twice"),
+        (
+            "random Boolean R ~ Bernoulli(0.5);",
+            "'R' has a dependency statement; say it with a factor",
+        ),
+        ("type Boolean;", "'Boolean' is declared twice"),
+        (
+            "parfactor Person x, Person X. MultiArrayPotential[[1, 2]] (Sick(X));",
+            "X is declared twice",
+        ),
+        ("type Person;", "'Person' is declared twice"),
+        ("guaranteed Person bob;", "'bob' is declared twice"),
+        ("guaranteed Person p[3], p2;", "'p2' is declared twice"),
         ("guaranteed Person p[1e3];", "'1e3' is not a number of objects"),
         (
             "guaranteed Person p[9999999999999999999];",
