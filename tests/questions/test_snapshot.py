@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -433,18 +433,3 @@ def test_engines_name_the_file_as_the_user_does(folder, tmp_path):
         engine.close()
     assert str(caught.value).startswith(f"{folder / 'tables.parquet'}: cannot be read as Parquet: ")
     assert "/fd/" not in str(caught.value)
-
-
-def test_a_run_does_not_go_on_with_another_state(folder, tmp_path):
-    for number, message in (
-        (0, None),
-        (0, None),
-        (1, "is not what it was when this run began; run again"),
-    ):
-        replacer.folder(folder, number) if message else None
-        engine = open_engine("duckdb", tmp_path / "work", 2**29)
-        try:
-            with pytest.raises(lifagu.FormatError, match=message) if message else nullcontext():
-                take_in(engine, folder)
-        finally:
-            engine.close()
