@@ -103,7 +103,7 @@ def test_edited_templates_say_so(wards):
     assert found["structure"] == "has seen these values"
     assert "edited after it was drafted" in found["why"]
     assert "the structure has seen these values" in found["judgement"]
-    assert "lifagu init" in found["judgement"]
+    assert "draft again" in found["judgement"]
     assert "as_it_stands" not in found
 
 

@@ -91,7 +91,7 @@ def test_marginals_are_looked_up_by_labels_as_they_are_handed_in(name):
 
 def test_results_are_written_as_they_are_found():
     case = lifagu.open(ROOT / "examples/clinic.json")
-    database = sqlite3.connect(":memory:")
+    database = duckdb.connect()
     for found in (case.impute(), case.impute().marginals, case.marginals(), case.ask_all("Sick")):
         lifagu.io.write_results(database, found)
         wide = database.execute("SELECT p_true FROM lifagu_wide_sick WHERE patient = 'eve'")
