@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lifagu.basics.inputs import instance
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import page_size, to_svg
 from lifagu.errors import MissingExtraError
@@ -16,6 +17,7 @@ def to_png(scene: Scene) -> bytes:
 
     Equal scenes give equal bytes. Needs the extra ``plot``.
     """
+    instance("to_png", scene, Scene)
     scale = min(2.0, MOST_PIXELS / max(page_size(scene)))
     image: bytes = _converter().svg_to_png(to_svg(scene), scale=scale)
     return image
