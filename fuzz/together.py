@@ -46,10 +46,10 @@ ENDINGS = (".json", ".json.gz", "")  # nothing: a folder of tables
 
 def said(case: lifagu.Case) -> str:
     """What there is to say of a case, as text that can be compared."""
-    lift = case.fill(by="individuals").lift()
+    lift = case.fill(by="extended").lift()
     names = list(case.graph.variable_names)[:2]
     try:
-        shares = [repr(case.fill(by="individuals").ask(name)) for name in names]
+        shares = [repr(case.fill(by="extended").ask(name)) for name in names]
     except lifagu.NoAnswerError as error:
         shares = [str(error)]
     return json.dumps([repr(lift.lent), repr(lift.groups.variables), shares])

@@ -109,7 +109,7 @@ def test_what_competes(tmp_path, name):
     moved = lifagu.transfer(graph)
     named = case(tmp_path / "big", ways=BY_INDIVIDUALS).lift()
     assert (named.unknown, named.filled) == (len(moved.unknown), len(moved.transferred))
-    with pytest.raises(lifagu.ModelError, match="cohorts works in memory only"):
+    with pytest.raises(lifagu.ModelError, match=message):
         case(tmp_path / "big", ways={"by": "auto"}).ask("Epid")
 
 

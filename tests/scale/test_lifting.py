@@ -333,7 +333,7 @@ def test_lift_on_the_command_line(tmp_path, capsys):
     ("options", "message"),
     [
         (
-            ["--steps", "2"],
+            ["--fill", "extended", "--steps", "4"],
             "steps works in memory only, not on duckdb; leave it out, or take --on memory",
         ),
         (["--json"], "--json works in memory only"),

@@ -103,7 +103,7 @@ def test_the_card_is_of_whom_was_chosen_last(at_work):
     card_of(at_work, "M-200")
     page.get_by_title("What if Oil(M-200) were dark?").click()
     at_work.settled()
-    usual = '"evidence":{},"unknown":"posterior","engine":"auto","what":"M-11"'
+    usual = '"evidence":{},"combine":"average","engine":"auto","what":"M-11"'
     before = at_work.hold("/*/card", usual)
     page.locator("#search").fill("M-11")
     with page.expect_request(before.is_it):

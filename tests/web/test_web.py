@@ -150,7 +150,7 @@ def test_numbers_that_json_lacks_are_null():
     [
         ({"theta": 0.5}, "no field theta"),
         ({"engine": ["auto"]}, "choose one of auto"),
-        ({"unknown": "all"}, "choose one of posterior, one"),
+        ({"combine": "all"}, "choose one of average, best"),
         ({"evidence": [1]}, "evidence must be an object"),
         ({"evidence": {"A": 3}}, "must be a label"),
         ({"variables": "A"}, "a list of names"),
