@@ -152,7 +152,7 @@ def test_keys_to_unique_columns_are_worth_as_much_as_those_to_primary_keys(kind,
     if kind == "sqlite":
         one, other = by_key.validate().json(), by_unique.validate().json()
         assert one["accuracy"] == other["accuracy"] > 0.8 > one["baseline"]["accuracy"]
-        assert one["log_loss"] == pytest.approx(other["log_loss"], rel=1e-9)
+        assert one["log_loss"] == pytest.approx(other["log_loss"], abs=0.005)
 
 
 def test_beside_declared_links_none_is_invented_unless_it_is_asked_for(place):
