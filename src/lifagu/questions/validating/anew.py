@@ -24,6 +24,7 @@ from lifagu.questions.statement import Statement
 from lifagu.questions.validating.hiding import Hiding
 from lifagu.questions.validating.observed_cells import ObservedCells
 from lifagu.relational.domains import Domain
+from lifagu.relational.finer_bins import same_numbers
 from lifagu.relational.ground_names import RowNames
 from lifagu.relational.grounding import ground_names
 from lifagu.relational.loaded import Loaded
@@ -187,9 +188,10 @@ class Anew:
             names.rows, [names.start(1 + each) for each in lists.values()], hidden
         )
         left = replace(cells.evidence_without(evidence, gone), of=None)
-        loaded = replace(
-            with_hidden(loaded, variables[variables >= 0]), evidence=graph.observations(left)
-        )
+        asked = variables[variables >= 0]
+        if loaded.template is not None:  # what tells about them may do so in finer bins
+            asked = same_numbers(graph, loaded.template.finer, asked)
+        loaded = replace(with_hidden(loaded, asked), evidence=graph.observations(left))
         learned = in_memory.grounded(replace(self.case, opened=Opened(given=loaded)))
         case = replace(
             self.case,
