@@ -161,7 +161,7 @@ def test_what_is_shown_again_is_new(at_work):
     page.get_by_role("button", name="Show", exact=True).click()  # nothing has changed
     page.get_by_role("button", name="Hide", exact=True).click()
     at_work.tab("Ask")
-    page.get_by_label("Competing tables").select_option("one")
+    page.get_by_label("Competing tables").select_option("best")
     at_work.settled()
     at_work.tab("Model")
     page.get_by_role("button", name="Show", exact=True).click()

@@ -237,7 +237,7 @@ def test_the_lifted_model_is_large_enough_to_be_read(factory, chromium):
     page.get_by_role("button", name="Show", exact=True).click()
     page.locator("#lifted svg").wait_for()
     size = "(svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
-    assert page.locator("#lifted svg").evaluate(size) >= 0.85
+    assert page.locator("#lifted svg").evaluate(size) >= 0.849  # lengths on a page are rounded
     walk.done()
 
 
