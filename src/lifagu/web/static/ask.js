@@ -17,7 +17,6 @@ const ENGINES = {
   lifted: "lifted",
   ground: "ground",
   bp: "belief propagation",
-  enumerate: "enumeration",
 };
 
 const choice = (id, label, values, topic) =>
